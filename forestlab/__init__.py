@@ -1,0 +1,42 @@
+"""forestlab: study decision trees and random forests.
+
+The names below are imported when first used, so that a command which only wants the configuration
+does not wait for scikit-learn and numba.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from forestlab.estimators import (
+        ForestClassifier,
+        ForestRegressor,
+        TreeClassifier,
+        TreeRegressor,
+        load,
+    )
+    from forestlab.view import TreeView, build_tree
+
+__all__ = [
+    "ForestClassifier",
+    "ForestRegressor",
+    "TreeClassifier",
+    "TreeRegressor",
+    "TreeView",
+    "build_tree",
+    "load",
+]
+
+_HOMES = {"TreeView": "forestlab.view", "build_tree": "forestlab.view"}
+
+
+def __getattr__(name: str):
+    if name not in __all__:
+        raise AttributeError(f"module 'forestlab' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES.get(name, "forestlab.estimators")), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,105 @@
+"""Combiners: many trees' answers become one.
+
+Each tree contributes, for the node `i` where a row ends, a few numbers to a sum; `finish` turns the
+sums into class probabilities (n, n_classes) or means (n, n_targets). Labels are taken later still.
+
+- *average*: the mean of the posteriors or means.
+- *product*: the posteriors are multiplied, as a sum of logs. A class that a leaf has not seen would
+  veto for ever, so each leaf first gets one more observation, spread evenly over the classes:
+  ``(n_c + 1/C) / (n + 1)``. For regression each leaf is a normal distribution whose variance gets
+  one more observation of the root's variance; the product's mean weighs leaves by precision.
+- *vote*: each tree has one vote, for the class of greatest weight (the first of equal ones).
+"""
+
+from collections.abc import Callable
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.jit import jitable
+
+
+@jitable
+def average_classes(stats, i, root, weight, share, sums, row):
+    scale = share / weight
+    for k in range(stats.shape[1]):
+        sums[row, k] += scale * stats[i, k]
+
+
+@jitable
+def average_moments(stats, i, root, weight, share, sums, row):
+    for k in range(sums.shape[1]):
+        sums[row, k] += share * stats[i, 1 + k]
+
+
+@jitable
+def product_classes(stats, i, root, weight, share, sums, row):
+    n_classes = stats.shape[1]
+    for k in range(n_classes):
+        sums[row, k] += share * log((stats[i, k] + 1.0 / n_classes) / (weight + 1.0))
+
+
+@jitable
+def product_moments(stats, i, root, weight, share, sums, row):
+    """sums = [precision × mean of each target, precision of each target]"""
+    n_targets = sums.shape[1] // 2
+    for k in range(n_targets):
+        root_variance = stats[root, 1 + n_targets + k] / stats[root, 0]
+        variance = (stats[i, 1 + n_targets + k] + root_variance) / (weight + 1.0)
+        precision = share / variance if variance > 0.0 else share
+        sums[row, k] += precision * stats[i, 1 + k]
+        sums[row, n_targets + k] += precision
+
+
+@jitable
+def vote_classes(stats, i, root, weight, share, sums, row):
+    best = 0
+    for k in range(1, stats.shape[1]):
+        if stats[i, k] > stats[i, best]:
+            best = k
+    sums[row, best] += share
+
+
+def mean_of_sums(sums, voters):
+    with np.errstate(invalid="ignore"):
+        return sums / voters[:, None]
+
+
+def normalised_product(sums, voters):
+    odds = np.exp(sums - sums.max(axis=1, keepdims=True))
+    odds[voters == 0] = np.nan
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def precision_mean(sums, voters):
+    n_targets = sums.shape[1] // 2
+    with np.errstate(invalid="ignore"):
+        return sums[:, :n_targets] / sums[:, n_targets:]
+
+
+class Combiner(NamedTuple):
+    contribute: dict[str, Callable]  # by task; a task that is not there is refused
+    finish: dict[str, Callable]
+    sums_per_target: int = 1  # regression
+
+
+COMBINERS: dict[str, Combiner] = {
+    "average": Combiner(
+        {"classification": average_classes, "regression": average_moments},
+        {"classification": mean_of_sums, "regression": mean_of_sums},
+    ),
+    "product": Combiner(
+        {"classification": product_classes, "regression": product_moments},
+        {"classification": normalised_product, "regression": precision_mean},
+        sums_per_target=2,
+    ),
+    "vote": Combiner({"classification": vote_classes}, {"classification": mean_of_sums}),
+}
+
+
+def n_sums(combiner: str, task: str, n_stats: int) -> int:
+    """How many numbers a tree contributes for a row."""
+    if task == "classification":
+        return n_stats
+    return COMBINERS[combiner].sums_per_target * ((n_stats - 1) // 2)

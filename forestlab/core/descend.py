@@ -1,0 +1,241 @@
+"""Descending: one walk of one row through one tree, and what is read on the way.
+
+A walk may stop at any depth: a node keeps its statistics, so stopping at depth d is what a tree
+grown with ``max_depth=d`` would answer. Where a value is missing a row may go both ways, each with
+a share of its weight, so in general a walk is a *frontier* of (node, weight); where every node
+sends a row one way it is a plain loop.
+
+All kernels take a forest whole and go tree by tree over a block of rows: a tree's upper nodes stay
+in cache, and sums run in tree order whatever the number of threads.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import AXIS, BOTH, CATEGORY, LEAF, LEFT, OBLIQUE, RIGHT
+from forestlab.core.combine import COMBINERS
+from forestlab.core.jit import jitable, kernel
+
+NO_DEPTH = 2**31 - 1  # deeper than any tree
+TILE = 256  # rows that go through a tree together
+
+
+# ---- one step ----------------------------------------------------------------------------------
+
+
+@jitable
+def oblique_value(params, start, x):
+    """params: [number of terms, feature, factor, feature, factor, …]"""
+    value = 0.0
+    for k in range(np.int64(params[start])):
+        value += x[np.int64(params[start + 1 + 2 * k])] * params[start + 2 + 2 * k]
+    return value
+
+
+@jitable
+def quadratic_value(params, start, x):
+    """params: [number of features n, features …, an (n + 1)² matrix over (features …, 1)]"""
+    n = np.int64(params[start])
+    matrix = start + 1 + n
+    value = 0.0
+    for a in range(n + 1):
+        x_a = x[np.int64(params[start + 1 + a])] if a < n else 1.0
+        for b in range(n + 1):
+            x_b = x[np.int64(params[start + 1 + b])] if b < n else 1.0
+            value += x_a * params[matrix + a * (n + 1) + b] * x_b
+    return value
+
+
+@jitable
+def category_side(bits, start, value):
+    """bits: [number of words, words …]; a category that is not in the set goes right."""
+    n_words = np.int64(bits[start])
+    category = np.int64(value)
+    if category < 0 or category >= 64 * n_words:
+        return np.uint8(1)
+    word = bits[start + 1 + (category >> 6)]
+    return np.uint8(1) - np.uint8((word >> np.uint64(category & 63)) & np.uint64(1))
+
+
+@jitable
+def side_of(node, params, bits, x):
+    """LEFT, RIGHT or BOTH."""
+    kind = node["kind"]
+    if kind in (AXIS, CATEGORY):
+        value = x[node["feature"]]
+    elif kind == OBLIQUE:
+        value = oblique_value(params, node["params"], x)
+    else:
+        value = quadratic_value(params, node["params"], x)
+    if np.isnan(value):
+        return node["missing"]
+    if kind == CATEGORY:
+        return category_side(bits, node["bits"], value)
+    return np.uint8(0) if node["cut_low"] < value <= node["cut_high"] else np.uint8(1)
+
+
+# ---- whole walks -------------------------------------------------------------------------------
+
+
+@jitable
+def plain_walks(nodes, first, X, rows, n_rows, depth, ends, active):
+    """ends[k] = the node where rows[k] ends, in a tree of single cuts that begins at `first`.
+
+    The rows go down together, a level a pass: their steps do not wait for each other, which
+    measured 2.5 times as fast as row by row.
+    """
+    for k in range(n_rows):
+        ends[k] = first
+        active[k] = k
+    n_active = n_rows
+    for _ in range(depth):
+        n_moved = 0
+        for a in range(n_active):
+            k = active[a]
+            node = nodes[ends[k]]
+            if node["kind"] != LEAF:
+                goes_left = X[rows[k], node["feature"]] <= node["cut_high"]
+                ends[k] = first + (node["left"] if goes_left else node["right"])
+                active[n_moved] = k
+                n_moved += 1
+        n_active = n_moved
+        if n_active == 0:
+            break
+
+
+class Frontier(NamedTuple):
+    """Scratch of a walk that may branch; each array has room for every node of the largest tree."""
+
+    ends: np.ndarray  # int64: the nodes where the row ends
+    shares: np.ndarray  # float64: its share in each
+    waiting: np.ndarray  # (…, 2) int64: nodes still to visit, and their depth
+    waiting_share: np.ndarray  # float64
+
+
+@jitable
+def make_frontier(forest, plain):
+    most = 1
+    for t in range(0 if plain else forest.first_node.shape[0] - 1):
+        most = max(most, forest.first_node[t + 1] - forest.first_node[t])
+    return Frontier(
+        np.zeros(most, np.int64),
+        np.ones(most, np.float64),
+        np.zeros((most + 1, 2), np.int64),
+        np.zeros(most + 1, np.float64),
+    )
+
+
+@jitable
+def frontier_walk(forest, t, x, depth, frontier):
+    """Find the nodes where row x ends in tree t and its share in each; return how many."""
+    first = forest.first_node[t]
+    params = forest.params[forest.first_param[t] : forest.first_param[t + 1]]
+    bits = forest.bits[forest.first_bit[t] : forest.first_bit[t + 1]]
+    waiting, waiting_share = frontier.waiting, frontier.waiting_share
+    n_ends, n_waiting = 0, 1
+    waiting[0, 0], waiting[0, 1], waiting_share[0] = first, 0, 1.0
+    while n_waiting > 0:
+        n_waiting -= 1
+        i, here, share = waiting[n_waiting, 0], waiting[n_waiting, 1], waiting_share[n_waiting]
+        node = forest.nodes[i]
+        if node["kind"] == LEAF or here >= depth:
+            frontier.ends[n_ends], frontier.shares[n_ends] = i, share
+            n_ends += 1
+            continue
+        side = side_of(node, params, bits, x)
+        left_share = node["missing_share"] if side == BOTH else np.float64(side == LEFT)
+        if left_share < 1.0:
+            waiting[n_waiting, 0], waiting[n_waiting, 1] = first + node["right"], here + 1
+            waiting_share[n_waiting] = share * (1.0 - left_share)
+            n_waiting += 1
+        if left_share > 0.0:
+            waiting[n_waiting, 0], waiting[n_waiting, 1] = first + node["left"], here + 1
+            waiting_share[n_waiting] = share * left_share
+            n_waiting += 1
+    return n_ends
+
+
+@kernel()
+def is_plain(nodes):
+    """Is every split a single cut on one feature that sends a NaN right?"""
+    for i in range(nodes.shape[0]):
+        kind = nodes[i]["kind"]
+        single = kind == AXIS and nodes[i]["cut_low"] == -np.inf and nodes[i]["missing"] == RIGHT
+        if kind != LEAF and not single:
+            return False
+    return True
+
+
+# ---- what is read ------------------------------------------------------------------------------
+
+
+@functools.cache
+def sum_kernel(task: str, combiner: str):
+    """The compiled sum of the trees' answers, for one way to combine them."""
+    contribute = COMBINERS[combiner].contribute[task]
+
+    @kernel()
+    def sum_answers(forest, plain, X, depth, outside, first_row, sums, voters):
+        """Add each tree's answer for each row of X to `sums`, and count the trees in `voters`.
+
+        `outside[t]` holds a bit for each row of the training data, of which X begins at
+        `first_row`: only trees whose bit is set answer. An empty `outside` lets all answer.
+        """
+        nodes, stats = forest.nodes, forest.stats
+        frontier = make_frontier(forest, plain)
+        rows, ends, active = (
+            np.empty(TILE, np.int64),
+            np.empty(TILE, np.int64),
+            np.empty(TILE, np.int64),
+        )
+        for tile in range(0, X.shape[0], TILE):
+            for t in range(forest.first_node.shape[0] - 1):
+                root = forest.first_node[t]
+                n_asked = ask(outside, t, first_row, tile, min(TILE, X.shape[0] - tile), rows)
+                if plain:
+                    plain_walks(nodes, root, X, rows, n_asked, depth, ends, active)
+                for k in range(n_asked):
+                    voters[rows[k]] += 1
+                    if plain:
+                        weight = nodes[ends[k]]["weight"]
+                        contribute(stats, ends[k], root, weight, 1.0, sums, rows[k])
+                        continue
+                    for end in range(frontier_walk(forest, t, X[rows[k]], depth, frontier)):
+                        i, share = frontier.ends[end], frontier.shares[end]
+                        contribute(stats, i, root, nodes[i]["weight"], share, sums, rows[k])
+
+    return sum_answers
+
+
+@jitable
+def ask(outside, t, first_row, tile, n, rows):
+    """List the rows of a tile that tree t answers for."""
+    n_asked = 0
+    for row in range(tile, tile + n):
+        bit = first_row + row
+        if outside.shape[0] == 0 or (outside[t, bit >> 3] >> (bit & 7)) & 1:
+            rows[n_asked] = row
+            n_asked += 1
+    return n_asked
+
+
+@kernel()
+def find_ends(forest, plain, X, depth, ends):
+    """ends[t, row] = the node of tree t where the row ends; of several that with most of it."""
+    frontier = make_frontier(forest, plain)
+    n_rows = X.shape[0]
+    rows, active = np.arange(n_rows), np.empty(n_rows, np.int64)
+    for t in range(ends.shape[0]):
+        first = forest.first_node[t]
+        if plain:
+            plain_walks(forest.nodes, first, X, rows, n_rows, depth, ends[t], active)
+        for row in range(0 if plain else n_rows):
+            heaviest = 0
+            for end in range(1, frontier_walk(forest, t, X[row], depth, frontier)):
+                if frontier.shares[end] > frontier.shares[heaviest]:
+                    heaviest = end
+            ends[t, row] = frontier.ends[heaviest]
+        for row in range(n_rows):
+            ends[t, row] -= first

@@ -1,0 +1,127 @@
+"""Raw columns become integer codes that keep the order of the values.
+
+*Distinct*: as many codes as distinct values, so that a search over codes is exhaustive.
+*Quantile*: at most `max_bins` codes, each for about the same weight of rows.
+
+Codes serve growing only; a tree keeps raw values as its cuts. For each code the smallest and the
+greatest value are kept: a cut between the codes a < b lies on ``upper[a]``, or midway between
+``upper[a]`` and ``lower[b]``; either way every encoded row falls on the side of its code.
+
+Small whole numbers (pixels, counts, dummies) are encoded by counting, without a sort: MNIST's
+47 million values in a quarter of the time.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from forestlab.core.arrays import Columns
+from forestlab.core.jit import kernel
+
+MAX_BINS = 255
+SMALL = 1024  # whole numbers below this are counted
+BLOCK = 8  # columns transposed together: a cache line of float64
+
+
+def encode(X, weights=None, max_bins: int = 0, n_jobs: int = 1) -> Columns:
+    """Encode the columns of X.
+
+    Parameters
+    ----------
+    X : (n_rows, n_features) array of finite numbers, of any real dtype and layout
+    weights : (n_rows,) array of positive numbers, or None; they only move quantiles
+    max_bins : at most this many codes a column; 0: as many as distinct values
+    n_jobs : threads
+    """
+    n_rows, n_features = X.shape
+    codes = np.empty((n_features, n_rows), np.uint8)
+    tables: list = [None] * n_features
+    wide: dict[int, np.ndarray] = {}
+
+    def encode_block(start: int) -> None:
+        block = np.ascontiguousarray(X[:, start : start + BLOCK].T, dtype=np.float64)
+        for j, column in enumerate(block, start):
+            _, upper = tables[j] = _value_table(column, weights, max_bins)
+            if len(upper) <= 256:
+                _write_codes(column, upper, codes[j])
+            else:
+                wide[j] = np.searchsorted(upper, column).astype(_code_type(len(upper)))
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        list(pool.map(encode_block, range(0, n_features, BLOCK)))
+    if wide:
+        codes = _widen(codes, wide)
+    first = np.concatenate([[0], np.cumsum([len(upper) for _, upper in tables])]).astype(np.int64)
+    lower, upper = (np.concatenate([table[k] for table in tables]) for k in (0, 1))
+    return Columns(codes, first, lower, upper)
+
+
+def _code_type(n_codes: int) -> type:
+    return np.uint8 if n_codes <= 2**8 else np.uint16 if n_codes <= 2**16 else np.uint32
+
+
+def _widen(codes: np.ndarray, wide: dict[int, np.ndarray]) -> np.ndarray:
+    """One type for all columns: each code type is another kernel to compile."""
+    widened = codes.astype(
+        max((column.dtype for column in wide.values()), key=lambda d: d.itemsize)
+    )
+    while wide:
+        j, column = wide.popitem()
+        widened[j] = column
+    return widened
+
+
+def _value_table(column, weights, max_bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest and greatest value of each code of one column."""
+    seen = np.zeros(SMALL, np.float64)
+    if _count_small(column, seen) and (not max_bins or np.count_nonzero(seen) <= max_bins):
+        values = np.flatnonzero(seen).astype(np.float64)
+        return values, values
+    values = np.sort(column)
+    distinct = values[np.concatenate([[True], values[1:] != values[:-1]])]
+    if not max_bins or len(distinct) <= max_bins:
+        return distinct, distinct
+    upper = _quantiles(column, values, weights, max_bins)
+    after = np.searchsorted(distinct, upper[:-1], side="right")
+    return np.concatenate([distinct[:1], distinct[after]]), upper
+
+
+def _quantiles(column, values, weights, max_bins: int) -> np.ndarray:
+    """Observed values that end `max_bins` bins of about equal weight; the last is the greatest."""
+    if weights is None:
+        ends = -(-np.arange(1, max_bins + 1) * len(values) // max_bins) - 1
+        return np.unique(values[ends])
+    order = np.argsort(column, kind="stable")
+    mass = np.cumsum(weights[order])
+    ends = np.searchsorted(mass, mass[-1] * np.arange(1, max_bins + 1) / max_bins)
+    return np.unique(np.append(column[order[np.minimum(ends, len(values) - 1)]], values[-1]))
+
+
+@kernel()
+def _count_small(column, seen):
+    """Count the values if all are whole numbers in 0 … len(seen) - 1; say whether they are."""
+    top = seen.shape[0]
+    for i in range(column.shape[0]):
+        value = column[i]
+        if not 0.0 <= value < top:
+            return False
+        place = np.int64(value)
+        if place != value:
+            return False
+        seen[place] += 1.0
+    return True
+
+
+@kernel()
+def _write_codes(column, upper, codes):
+    """codes[i] = the first code whose greatest value is not below column[i], in at most 8 steps."""
+    for i in range(column.shape[0]):
+        value = column[i]
+        low, high = 0, upper.shape[0] - 1
+        while low < high:
+            middle = (low + high) >> 1
+            if upper[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        codes[i] = low

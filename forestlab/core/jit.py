@@ -1,0 +1,89 @@
+"""Numba's settings, once, and a kernel cache that cannot go stale.
+
+*jitable* marks a plain function that kernels may call; it stays callable from Python. *kernel*
+compiles an entry point: without the GIL, cached on disk. Numba itself only notices an edit of the
+file that holds the entry point, so a changed criterion in another file would leave the old kernel
+in place. The cache folder is therefore named by a hash of all of core's source.
+
+fastmath is off everywhere: NaN means missing here, and sums must not be reordered.
+"""
+
+import contextlib
+import hashlib
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import event
+from numba.extending import register_jitable as jitable
+
+__all__ = ["cache_folder", "jitable", "kernel"]
+
+logger = logging.getLogger("forestlab")
+
+config: Any = numba.config
+_purposes: dict[int, str] = {}  # id of a kernel's Python function → what it is for
+
+
+@cache
+def cache_folder() -> Path:
+    """Where this version of the core keeps its compiled kernels."""
+    source = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        source.update(file.read_bytes())
+    return _writable_base() / "forestlab" / f"kernels-{source.hexdigest()[:16]}"
+
+
+def _writable_base() -> Path:
+    home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    base = Path(home) if home else Path.home() / ".cache"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=base):
+            return base
+    except OSError:
+        return Path(tempfile.gettempdir())
+
+
+@contextlib.contextmanager
+def _cached_here() -> Iterator[None]:
+    """Numba picks a function's cache folder while decorating: point it at ours meanwhile."""
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_folder())
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before
+
+
+def kernel(purpose: str = "") -> Callable:
+    """Decorator: compile an entry point. A `purpose` is shown while it compiles: the long ones."""
+
+    def decorate(function: Callable) -> Callable:
+        if purpose:
+            _purposes[id(function)] = purpose
+        with _cached_here():
+            return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+
+    return decorate
+
+
+class _SayCompiling(event.Listener):
+    """Says that a kernel is compiled, so that nobody wonders about the first fit's seconds."""
+
+    def on_start(self, event: event.Event) -> None:
+        purpose = _purposes.get(id(event.data["dispatcher"].py_func))
+        if purpose:
+            logger.warning("forestlab: compiling a kernel to %s (seconds, once)", purpose)
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+if not config.DISABLE_JIT:
+    event.register("numba:compile", _SayCompiling())

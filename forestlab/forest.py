@@ -1,0 +1,255 @@
+"""Many trees: what each sees, and threads to grow them.
+
+`grow_trees(first, count)` is a pure function of data, recipe and seed: threads, processes or
+machines may share the trees of a forest out as they like and get the same bits.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import LEAF, Columns, Forest, Settings, Tree, n_trees, plant, tree_of
+from forestlab.core.bag import bag_counts, tree_features
+from forestlab.core.combine import COMBINERS, n_sums
+from forestlab.core.criteria import CRITERIA, n_slots, n_stats
+from forestlab.core.descend import NO_DEPTH, find_ends, is_plain, sum_kernel
+from forestlab.core.encode import MAX_BINS, encode
+from forestlab.core.grow import Sizes, grow_kernel
+from forestlab.core.rng import tree_key
+from forestlab.core.search import SEARCHES
+
+
+class Recipe(NamedTuple):
+    """All that decides how a forest grows, beside the data and the seed."""
+
+    criterion: str
+    search: str
+    settings: Settings
+    n_classes: int = 0
+    features_per_tree: int = 0  # drawn for each tree; 0: all
+    bag_size: int = 0  # rows drawn for each tree; 0: all rows, no bag
+    replace: bool = True
+    balance_bags: bool = False  # weigh classes equally within each bag
+
+
+class Training(NamedTuple):
+    """Training data as the kernels take it."""
+
+    columns: Columns
+    y: np.ndarray  # (n_rows, n_targets) float64; class codes for classification
+    marks: np.ndarray  # (n_rows,) int32: equal where targets are equal; empty if not needed
+    weights: np.ndarray  # (n_rows,) float64, of rows in a tree
+    chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
+
+
+def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
+    """Encode X for a recipe.
+
+    `weights` multiply a row's part in every tree; `drawn_by` are chances to enter a bag.
+    """
+    search = SEARCHES[recipe.search]
+    mass = _product(weights, drawn_by)
+    columns = encode(X, mass, MAX_BINS if search.binned else 0, n_jobs)
+    marks = np.zeros(0, np.int32)
+    if recipe.search == "boundary":
+        marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
+    weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
+    chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
+    return Training(columns, y, marks, weights, chances)
+
+
+def _product(a, b):
+    return b if a is None else a if b is None else a * b
+
+
+def grow_trees(
+    training: Training, recipe: Recipe, seed: int, first: int, count: int, stop=None
+) -> list[Tree]:
+    """Grow the trees first … first + count - 1 of the forest that (training, recipe, seed) define.
+
+    `stop` is a uint8 array of one; setting it to 1 from another thread ends the growing.
+    """
+    stop = np.zeros(1, np.uint8) if stop is None else stop
+    criterion = CRITERIA[recipe.criterion]
+    n_targets = training.y.shape[1]
+    sizes = Sizes(
+        int(np.diff(training.columns.first).max()),
+        n_slots(criterion, recipe.n_classes, n_targets),
+        n_stats(criterion, recipe.n_classes, n_targets),
+        n_parts=1 if criterion.task == "classification" else 1 + n_targets,
+        weight_at=recipe.n_classes + 1 if criterion.task == "classification" else 0,
+    )
+    grow = grow_kernel(
+        criterion.alias_of or recipe.criterion,
+        SEARCHES[recipe.search].alias_of or recipe.search,
+        recipe.settings.rho > 0,
+    )
+    trees = []
+    for t in range(first, first + count):
+        key = _key(seed, t)
+        rows, weights = _rows_of(training, recipe, key)
+        n_features = len(training.columns.codes)
+        features = tree_features(key, n_features, recipe.features_per_tree or n_features)
+        targets = (training.y, training.marks)
+        nodes, stats = grow(
+            training.columns, targets, rows, weights, features, key, recipe.settings, sizes, stop
+        )
+        trees.append(
+            Tree(nodes, stats.reshape(-1, sizes.n_stats), np.zeros(0), np.zeros(0, np.uint64))
+        )
+    return trees
+
+
+def _key(seed: int, t: int):
+    with np.errstate(over="ignore"):
+        return tree_key(np.uint64(seed), np.uint64(t))
+
+
+def _rows_of(training: Training, recipe: Recipe, key) -> tuple[np.ndarray, np.ndarray]:
+    """The rows a tree grows on and their weights; rows of no weight are left out."""
+    n_rows = len(training.y)
+    weights = training.weights
+    if recipe.bag_size:
+        counts = bag_counts(key, n_rows, recipe.bag_size, recipe.replace, training.chances)
+        weights = counts * weights
+        if recipe.balance_bags:
+            weights = weights * _balance(training.y[:, 0], counts, recipe.n_classes)
+    rows = np.flatnonzero(weights > 0.0)
+    return rows.astype(np.uint32), weights[rows]
+
+
+def _balance(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
+    """Weights that give each class in a bag the same total, as scikit-learn's 'balanced'."""
+    labels = labels.astype(np.intp)
+    in_class = np.bincount(labels, counts, n_classes)
+    present = in_class > 0
+    balance = np.zeros(n_classes)
+    balance[present] = in_class.sum() / (present.sum() * in_class[present])
+    return balance[labels]
+
+
+def grow_forest(
+    training: Training,
+    recipe: Recipe,
+    seed: int,
+    n_estimators: int,
+    n_jobs: int = 1,
+    show: Callable[[Iterable], Iterable] | None = None,
+) -> Forest:
+    """Grow a whole forest with threads. `show` wraps the loop over finished trees: progress."""
+    stop = np.zeros(1, np.uint8)
+
+    def grow_one(t: int) -> Tree:
+        return grow_trees(training, recipe, seed, t, 1, stop)[0]
+
+    trees = in_threads(grow_one, range(n_estimators), n_jobs, stop, show)
+    return plant(trees)
+
+
+def in_threads(work: Callable, items, n_jobs: int, stop=None, show=None) -> list:
+    """[work(item) for item in items], in threads; Ctrl-C ends it at once.
+
+    The main thread only waits, so that it sees the interrupt; `stop` then ends running kernels.
+    """
+    with ThreadPoolExecutor(n_jobs) as pool:
+        futures = [pool.submit(work, item) for item in items]
+        try:
+            return [future.result() for future in (show(futures) if show else futures)]
+        except BaseException:
+            if stop is not None:
+                stop[0] = 1
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+# ---- asking a forest ---------------------------------------------------------------------------
+
+
+def combined(
+    forest: Forest, task: str, combiner: str, X, depth=None, n_jobs: int = 1, outside=None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The forest's answer for each row of X, and how many trees gave one.
+
+    Parameters
+    ----------
+    X : (n_rows, n_features) array of any real dtype and layout
+    depth : evaluate as if grown with this max_depth; None: as grown
+    outside : (n_trees, …) packed bits from `rows_outside`, or None to ask every tree
+
+    Returns
+    -------
+    answers : (n_rows, n_classes) probabilities or (n_rows, n_targets) means; NaN where no tree
+        answers
+    voters : (n_rows,) int64
+    """
+    add_answers = sum_kernel(task, combiner)
+    sums = np.zeros((len(X), n_sums(combiner, task, forest.stats.shape[1])))
+    voters = np.zeros(len(X), np.int64)
+    plain = is_plain(forest.nodes)
+    outside = np.zeros((0, 0), np.uint8) if outside is None else outside
+
+    def add_block(rows: slice) -> None:
+        block = np.ascontiguousarray(X[rows], dtype=np.float64)
+        start = rows.start
+        add_answers(forest, plain, block, _limit(depth), outside, start, sums[rows], voters[rows])
+
+    _by_blocks(add_block, len(X), n_jobs)
+    return COMBINERS[combiner].finish[task](sums, voters), voters
+
+
+def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
+    """The node of each tree where each row ends, (n_trees, n_rows) int64."""
+    found = np.empty((n_trees(forest), len(X)), np.int64)
+    plain = is_plain(forest.nodes)
+
+    def find_block(rows: slice) -> None:
+        block = np.ascontiguousarray(X[rows], dtype=np.float64)
+        # The kernel takes one layout, so a block is written apart and copied.
+        part = np.empty((len(found), len(block)), np.int64)
+        find_ends(forest, plain, block, _limit(depth), part)
+        found[:, rows] = part
+
+    _by_blocks(find_block, len(X), n_jobs)
+    return found
+
+
+def rows_outside(
+    recipe: Recipe, n_rows: int, chances, seed: int, count: int, n_jobs: int = 1
+) -> np.ndarray:
+    """A bit for each tree and training row, set where the row was left out of the tree's bag."""
+
+    def packed(t: int) -> np.ndarray:
+        counts = bag_counts(_key(seed, t), n_rows, recipe.bag_size, recipe.replace, chances)
+        return np.packbits(counts == 0, bitorder="little")
+
+    return np.stack(in_threads(packed, range(count), n_jobs))
+
+
+def importances(forest: Forest, n_features: int) -> np.ndarray:
+    """Each tree's impurity decrease by feature, summing to 1 (or to 0), (n_trees, n_features)."""
+    found = np.zeros((n_trees(forest), n_features))
+    for t in range(len(found)):
+        nodes = tree_of(forest, t).nodes
+        inner = nodes[nodes["kind"] != LEAF]
+        held = nodes["weight"] * nodes["impurity"]
+        decrease = inner["weight"] * inner["impurity"] - held[inner["left"]] - held[inner["right"]]
+        np.add.at(found[t], inner["feature"], np.maximum(decrease, 0.0))
+    total = found.sum(axis=1, keepdims=True)
+    return np.divide(found, total, out=np.zeros_like(found), where=total > 0)
+
+
+def _limit(depth: int | None) -> int:
+    return NO_DEPTH if depth is None else depth
+
+
+def _by_blocks(work: Callable[[slice], None], n_rows: int, n_jobs: int) -> None:
+    """Do the rows in blocks, small enough to share out and to bound what is copied."""
+    size = min(max(-(-n_rows // (4 * n_jobs)), 256), 8192) if n_jobs > 1 else 8192
+    blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+    if n_jobs == 1 or len(blocks) == 1:
+        for block in blocks:
+            work(block)
+    else:
+        in_threads(work, blocks, n_jobs)

@@ -1,0 +1,311 @@
+"""The estimators' parameters: what each means, what it may be, and the recipe they make.
+
+A mistake gets one sentence that names the parameter, what was given and what is allowed.
+"""
+
+import inspect
+import math
+import os
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from forestlab.core.arrays import Settings
+from forestlab.core.combine import COMBINERS
+from forestlab.core.criteria import CRITERIA
+from forestlab.core.descend import NO_DEPTH
+from forestlab.core.search import SEARCHES
+from forestlab.forest import Recipe
+
+DESCRIPTIONS = {
+    "n_estimators": ("int, default=100", "Number of trees."),
+    "criterion": (
+        "str",
+        "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits.",
+    ),
+    "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
+    "min_samples_split": (
+        "int or float, default=2",
+        "Rows (or share of rows) a node needs to split.",
+    ),
+    "min_samples_leaf": (
+        "int or float, default=1",
+        "Rows (or share of rows) each child must keep.",
+    ),
+    "min_weight_fraction_leaf": (
+        "float, default=0.0",
+        "Share of the total weight that each child must keep.",
+    ),
+    "min_impurity_decrease": (
+        "float, default=0.0",
+        "Least decrease of impurity, weighted by the node's share of the rows. At 0 an impure node "
+        "splits even for no gain, so XOR is learnt.",
+    ),
+    "max_features": (
+        'int, float, "sqrt", "log", "log2" or None',
+        "Size of the random feature subsets: a number, a share, a function of the number of "
+        "features, or None for all. Not used at nodes when `rho` is given.",
+    ),
+    "subspace": (
+        '{"node", "tree"}, default="node"',
+        "Whether a subset is drawn for each node (Breiman 2001) or once for each tree (Ho 1998).",
+    ),
+    "bootstrap": (
+        "bool, default=True",
+        "Whether each tree sees rows drawn with replacement. If False and `max_samples` is given, "
+        "rows are drawn without replacement.",
+    ),
+    "max_samples": (
+        "int, float or None, default=None",
+        "Rows (or share of rows) drawn for each tree; None: as many as there are.",
+    ),
+    "oob_score": (
+        "bool, str or callable, default=False",
+        "Whether to score the rows each tree left out: True for accuracy or R², the name of a "
+        "scikit-learn scorer, or a metric(y_true, y_pred).",
+    ),
+    "search": (
+        "str, default='exact'",
+        "Which cuts are tried: {searches}. `exact` tries every distinct value, `histogram` at most "
+        "255 quantile bins, `boundary` only cuts between rows of different target.",
+    ),
+    "threshold": (
+        '{"midpoint", "value"}, default="midpoint"',
+        "Whether a cut lies midway between two values or on the lower one.",
+    ),
+    "n_thresholds": (
+        "int or None, default=None",
+        "Cuts kept at random of those the search proposes for a feature; None: all.",
+    ),
+    "rho": (
+        'int, "all" or None, default=None',
+        "Randomised node optimisation: each node tries this many random parameters, a feature and "
+        'one of its cuts each. 1 is a totally random tree; "all" or None tries everything.',
+    ),
+    "combine": (
+        "str, default='average'",
+        "How the trees' answers become one: {combiners}. Read when predicting.",
+    ),
+    "class_weight": (
+        'dict, "balanced", "balanced_subsample" or None, default=None',
+        "Weights of the classes; balanced: inverse to their frequency, in all rows or (forests "
+        "only) in each tree's own rows.",
+    ),
+    "n_jobs": ("int or None, default=None", "Threads; None: 1, -1: all cores."),
+    "random_state": ("int, RandomState or None, default=None", "Seed of all that is random."),
+    "verbose": ("int, default=0", "Whether to show progress."),
+}
+
+
+def documented(cls: type) -> type:
+    """Class decorator: append a Parameters section for the constructor's parameters."""
+    task = "classification" if hasattr(cls, "predict_proba") else "regression"
+    names = {
+        "criteria": _listed(name for name, row in CRITERIA.items() if row.task == task),
+        "searches": _listed(SEARCHES),
+        "combiners": _listed(name for name, row in COMBINERS.items() if task in row.contribute),
+    }
+    lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Parameters", "----------"]
+    for name in list(inspect.signature(cls).parameters):
+        kind, text = DESCRIPTIONS[name]
+        lines += [f"{name} : {kind}", f"    {text.format(**names)}"]
+    cls.__doc__ = "\n".join(lines)
+    return cls
+
+
+# ---- checks ------------------------------------------------------------------------------------
+
+
+def _listed(names) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _refuse(name: str, given, allowed: str):
+    raise ValueError(f"{name} must be {allowed}; got {given!r}.")
+
+
+def one_of(name: str, given, allowed) -> str:
+    if not isinstance(given, str) or given not in allowed:
+        _refuse(name, given, f"one of {_listed(allowed)}")
+    return given
+
+
+def _is_whole(given) -> bool:
+    return isinstance(given, Integral) and not isinstance(given, bool)
+
+
+def _is_share(given) -> bool:
+    return isinstance(given, Real) and not isinstance(given, Integral) and 0 < float(given) <= 1
+
+
+def whole(name: str, given, least: int, also: str = "") -> int:
+    if not _is_whole(given) or given < least:
+        _refuse(name, given, f"a whole number of at least {least}{also}")
+    return min(int(given), NO_DEPTH)
+
+
+def at_least_0(name: str, given, below: float = math.inf) -> float:
+    if not isinstance(given, Real) or not 0.0 <= float(given) < below:
+        _refuse(
+            name, given, "a number of at least 0" + (f" and below {below}" if below < 2 else "")
+        )
+    return float(given)
+
+
+def amount(name: str, given, total: int, of_what: str, also: str = "") -> int:
+    """A number of things, or a share of `total`, as a number."""
+    if _is_share(given):
+        return max(1, int(given * total))
+    if not _is_whole(given) or not 1 <= given <= total:
+        _refuse(
+            name, given, f"a whole number from 1 to {total} ({of_what}), a share in (0, 1]{also}"
+        )
+    return int(given)
+
+
+def row_limit(name: str, given, n_rows: int, least: int) -> int:
+    """As in scikit-learn: a number of rows, even of more than there are, or a share, rounded up."""
+    if _is_share(given):
+        return max(least, math.ceil(given * n_rows))
+    return whole(name, given, least, " or a share in (0, 1]")
+
+
+def feature_count(given, n_features: int) -> int:
+    """max_features as a number."""
+    functions = {"sqrt": math.sqrt, "log": math.log, "log2": math.log2}
+    also = f", one of {_listed(functions)}, or None"
+    if given is None:
+        return n_features
+    if isinstance(given, str):
+        if given not in functions:
+            amount("max_features", given, n_features, "features", also=also)
+        return max(1, int(functions[given](n_features)))
+    return amount("max_features", given, n_features, "features", also=also)
+
+
+def depth_limit(depth) -> int | None:
+    """The `depth` of a prediction."""
+    return None if depth is None else whole("depth", depth, 0, " or None")
+
+
+def combiner(name: str, task: str) -> str:
+    one_of("combine", name, COMBINERS)
+    if task not in COMBINERS[name].contribute:
+        allowed = _listed(key for key, row in COMBINERS.items() if task in row.contribute)
+        raise ValueError(f"combine={name!r} needs classes; for {task} it must be one of {allowed}.")
+    return name
+
+
+def criterion(name: str, task: str) -> str:
+    one_of("criterion", name, [key for key, row in CRITERIA.items() if row.task == task])
+    return name
+
+
+# ---- the recipe --------------------------------------------------------------------------------
+
+
+def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes: int) -> Recipe:
+    """Check an estimator's parameters, and turn them into what the forest grows by."""
+    n_rows, n_features = shape
+    whole("n_estimators", params.get("n_estimators", 1), 1)
+    combiner(params.get("combine", "average"), task)
+    n_features_drawn = feature_count(params["max_features"], n_features)
+    per_tree = one_of("subspace", params["subspace"], ("node", "tree")) == "tree"
+    max_depth, rho, n_thresholds = params["max_depth"], params["rho"], params["n_thresholds"]
+    name = criterion(params["criterion"], task)
+    settings = Settings(
+        max_depth=NO_DEPTH if max_depth is None else whole("max_depth", max_depth, 1, " or None"),
+        min_samples_split=row_limit("min_samples_split", params["min_samples_split"], n_rows, 2),
+        min_samples_leaf=row_limit("min_samples_leaf", params["min_samples_leaf"], n_rows, 1),
+        min_weight_fraction_leaf=at_least_0(
+            "min_weight_fraction_leaf", params["min_weight_fraction_leaf"], 0.5
+        ),
+        min_impurity_decrease=at_least_0("min_impurity_decrease", params["min_impurity_decrease"]),
+        impurity_scale=CRITERIA[name].scale,
+        max_features=n_features if per_tree else n_features_drawn,
+        rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
+        n_thresholds=0
+        if n_thresholds is None
+        else whole("n_thresholds", n_thresholds, 1, " or None"),
+        midpoint=one_of("threshold", params["threshold"], ("midpoint", "value")) == "midpoint",
+    )
+    return Recipe(
+        name,
+        one_of("search", params["search"], SEARCHES),
+        settings,
+        n_classes,
+        features_per_tree=n_features_drawn if per_tree else 0,
+        **_bag(params, n_rows),
+    )
+
+
+def _bag(params: dict[str, Any], n_rows: int) -> dict[str, Any]:
+    replace, size = params.get("bootstrap", False), params.get("max_samples")
+    if not isinstance(replace, bool | np.bool_):
+        _refuse("bootstrap", replace, "True or False")
+    if size is None:
+        size = n_rows if replace else 0
+    else:
+        size = amount("max_samples", size, n_rows, "rows", also=", or None")
+        size = size if replace or size < n_rows else 0
+    balance = size > 0 and _is(params.get("class_weight"), "balanced_subsample")
+    return {"bag_size": size, "replace": bool(replace), "balance_bags": balance}
+
+
+# ---- weights, bags and threads -----------------------------------------------------------------
+
+
+def _is(given, name: str) -> bool:
+    return isinstance(given, str) and given == name
+
+
+def sample_weights(given, n_rows: int) -> np.ndarray | None:
+    if given is None:
+        return None
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one weight for each of the {n_rows} rows; "
+            f"got shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must hold finite weights of at least 0.")
+    return weights
+
+
+def class_weights(given, in_forest: bool):
+    """class_weight in the form that scikit-learn's compute_sample_weight takes."""
+    names = ("balanced", "balanced_subsample") if in_forest else ("balanced",)
+    if given is None or (isinstance(given, str) and given in names):
+        return given and "balanced"
+    if not isinstance(given, dict):
+        _refuse("class_weight", given, f"a dict, {_listed(names)} or None")
+    for label, weight in given.items():
+        at_least_0(f"class_weight[{label!r}]", weight)
+    return given
+
+
+def oob_wanted(given) -> bool:
+    if not (isinstance(given, bool | np.bool_ | str) or callable(given)):
+        allowed = "True, False, the name of a scorer or a metric(y_true, y_pred)"
+        _refuse("oob_score", given, allowed)
+    return given is not False
+
+
+def require_bag(recipe: Recipe) -> None:
+    if not recipe.bag_size:
+        raise ValueError(
+            "Out-of-bag estimates need trees that leave rows out: set bootstrap=True or "
+            "max_samples."
+        )
+
+
+def n_threads(n_jobs) -> int:
+    """scikit-learn's n_jobs: None is 1, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        _refuse("n_jobs", n_jobs, "a whole number other than 0, or None")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return int(n_jobs) if n_jobs > 0 else max(1, (cores or 1) + 1 + int(n_jobs))

@@ -1,0 +1,182 @@
+"""One file for a fitted model: a zip of plain arrays and a JSON text, with a version.
+
+    format.json      version, estimator, parameters, recipe, and fitted values that are no arrays
+    forest.NAME.npy  the arrays of core.arrays.Forest
+    NAME.npy         other fitted arrays: classes_, feature_names_in_, oob_…
+
+Reading runs nothing: arrays are read without pickle, and trees are checked before a kernel, which
+does not look at bounds, may walk them.
+"""
+
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from forestlab.core.arrays import (
+    AXIS,
+    CATEGORY,
+    LEAF,
+    NODE,
+    OBLIQUE,
+    QUADRATIC,
+    Forest,
+    Settings,
+    Tree,
+    tree_of,
+)
+from forestlab.forest import Recipe
+
+VERSION = 1
+TEXT = "format.json"
+
+
+# ---- writing -----------------------------------------------------------------------------------
+
+
+def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) -> None:
+    """Write a model; the file appears whole or not at all.
+
+    Parameters that JSON cannot hold (a RandomState, a function) are left out: a model that is read
+    back has the default there.
+    """
+    forest, recipe = fitted["forest_"], fitted["recipe_"]
+    arrays = {name: value for name, value in fitted.items() if isinstance(value, np.ndarray)}
+    values = {name: value for name, value in fitted.items() if isinstance(value, int | float)}
+    text = {
+        "format": "forestlab",
+        "version": VERSION,
+        "estimator": estimator,
+        "params": {name: _plain(value) for name, value in params.items() if _is_plain(value)},
+        "recipe": recipe._asdict() | {"settings": recipe.settings._asdict()},
+        "values": values,
+        "objects": [name for name, array in arrays.items() if array.dtype == object],
+    }
+    arrays = {name: _without_objects(name, array) for name, array in arrays.items()}
+    arrays |= {f"forest.{name}": array for name, array in forest._asdict().items()}
+    arrays[TEXT] = np.frombuffer(json.dumps(text).encode(), np.uint8)
+    _write_whole(Path(path), arrays)
+
+
+def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    handle, scratch = tempfile.mkstemp(dir=path.resolve().parent, prefix=".forestlab-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        os.replace(scratch, path)
+    except BaseException:
+        os.unlink(scratch)
+        raise
+
+
+def _without_objects(name: str, array: np.ndarray) -> np.ndarray:
+    if array.dtype != object:
+        return array
+    if not all(isinstance(item, str) for item in array.ravel()):
+        raise ValueError(f"{name} holds Python objects that are no strings: they cannot be saved.")
+    return array.astype(str)
+
+
+def _is_plain(value) -> bool:
+    return value is None or isinstance(value, str | int | float | dict | np.generic)
+
+
+def _plain(value):
+    """A value as JSON holds it; a dict as pairs, since its keys need not be strings."""
+    if isinstance(value, dict):
+        return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# ---- reading -----------------------------------------------------------------------------------
+
+
+def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """The estimator's name, its parameters and its fitted values, as `write` got them."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        text = json.loads(arrays.pop(TEXT).tobytes())
+        version = text["version"] if text["format"] == "forestlab" else None
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise ValueError(f"{path} is not a forestlab model, or is damaged: {error}") from error
+    if version != VERSION:
+        raise ValueError(
+            f"{path} has format version {version}; this forestlab reads version {VERSION}."
+        )
+    try:
+        fitted = _fitted(text, arrays)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    params = {name: _unplain(value) for name, value in text["params"].items()}
+    return text["estimator"], params, fitted
+
+
+def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    forest = Forest(*(arrays.pop(f"forest.{name}") for name in Forest._fields))
+    check_forest(forest, text["values"]["n_features_in_"])
+    settings = Settings(**text["recipe"].pop("settings"))
+    recipe = Recipe(settings=settings, **text["recipe"])
+    arrays |= {name: arrays[name].astype(object) for name in text["objects"]}
+    return {"forest_": forest, "recipe_": recipe, **text["values"], **arrays}
+
+
+def _unplain(value):
+    return dict(value["pairs"]) if isinstance(value, dict) else value
+
+
+def check_forest(forest: Forest, n_features: int) -> None:
+    """Raise ValueError unless every walk through the forest stays within its arrays and ends."""
+    nodes = forest.nodes
+    _check(nodes.dtype == NODE and nodes.ndim == 1, "nodes")
+    _check(forest.stats.dtype == np.float64 and forest.stats.shape[:1] == nodes.shape, "statistics")
+    _check(forest.params.dtype == np.float64 and forest.bits.dtype == np.uint64, "pools")
+    pools = (nodes, forest.params, forest.bits)
+    for first, pool in zip(forest[4:], pools, strict=True):
+        _check(first.dtype == np.int64 and first.ndim == 1, "offsets")
+        _check(len(first) == len(forest.first_node) > 1 and first[0] == 0, "offsets")
+        _check((np.diff(first) >= 0).all() and first[-1] == len(pool), "offsets")
+    _check((np.diff(forest.first_node) > 0).all(), "offsets")
+    sizes = np.diff(forest.first_node)
+    place = np.arange(len(nodes)) - np.repeat(forest.first_node[:-1], sizes)
+    inner = nodes["kind"] != LEAF
+    for child in ("left", "right"):
+        later = (nodes[child] > place) & (nodes[child] < np.repeat(sizes, sizes))
+        _check(later[inner].all(), "children")
+    _check((nodes["kind"] <= CATEGORY).all(), "kinds of node")
+    on_feature = np.isin(nodes["kind"], (AXIS, CATEGORY))
+    known = (nodes["feature"] >= 0) & (nodes["feature"] < n_features)
+    _check(known[on_feature].all(), "features")
+    for t in range(len(sizes)):
+        _check_pools(tree_of(forest, t), n_features)
+
+
+def _check_pools(tree: Tree, n_features: int) -> None:
+    """Every stretch that a node names in a pool lies within it."""
+    for node in tree.nodes[tree.nodes["kind"] == CATEGORY]:
+        start = node["bits"]
+        _check(0 <= start < len(tree.bits), "categories")
+        _check(tree.bits[start] <= len(tree.bits) - start - 1, "categories")
+    for node in tree.nodes[np.isin(tree.nodes["kind"], (OBLIQUE, QUADRATIC))]:
+        start = node["params"]
+        _check(0 <= start < len(tree.params), "parameters")
+        n = tree.params[start]
+        _check(n == np.floor(n) and 0 <= n < len(tree.params), "parameters")
+        oblique = node["kind"] == OBLIQUE
+        length = 2 * int(n) if oblique else int(n) + (int(n) + 1) ** 2
+        _check(start + 1 + length <= len(tree.params), "parameters")
+        named = (
+            tree.params[start + 1 : start + 1 + length : 2]
+            if oblique
+            else (tree.params[start + 1 : start + 1 + int(n)])
+        )
+        _check(((named >= 0) & (named < n_features)).all(), "features")
+
+
+def _check(holds, what: str) -> None:
+    if not holds:
+        raise ValueError(f"its {what} do not fit together")

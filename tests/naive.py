@@ -1,0 +1,413 @@
+"""Slow, obvious twins of the kernels.
+
+Nothing here is fast or incremental: a split is a mask over raw values, and every impurity is
+computed from scratch. Trees have the kernels' layout, so the two can be laid side by side.
+"""
+
+from functools import reduce
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import AXIS, LEAF, NODE, RIGHT
+
+TIE = 1e-9  # scores this close, relative to the node's weight × impurity, are equal
+
+# ---- random numbers: SplitMix64's finaliser, on Python's integers ------------------------------
+
+GOLDEN = 0x9E3779B97F4A7C15
+MIX_1 = 0xBF58476D1CE4E5B9
+MIX_2 = 0x94D049BB133111EB
+SIDES = 0xD1B54A32D192ED03, 0xABC98388FB8FAC03
+BAG = 0x8CB92BA72F3D8DD7
+TREE_FEATURES = 0xF1357AEA2E62A9C5
+NODE_FEATURES = 0xDB4F0B9175AE2165
+PARAMETERS = 0xBBE0563303A4615F
+THRESHOLDS = 0xA0761D6478BD642F
+
+
+def wrap(number):
+    """What 64 bits hold of a number."""
+    return number & (2**64 - 1)
+
+
+def mix(bits):
+    bits = wrap((bits ^ (bits >> 30)) * MIX_1)
+    bits = wrap((bits ^ (bits >> 27)) * MIX_2)
+    return bits ^ (bits >> 31)
+
+
+def tree_key(seed, tree):
+    return mix(wrap(mix(wrap(seed + GOLDEN)) + GOLDEN * (tree + 1)))
+
+
+def child_key(key, side):
+    return mix(key ^ SIDES[side])
+
+
+def stream(key, end):
+    return mix(key ^ wrap(end))
+
+
+def draw(key, i):
+    return mix(wrap(key + GOLDEN * (i + 1)))
+
+
+def draw_below(key, i, n):
+    """The upper 32 bits, as a fraction of n."""
+    return (draw(key, i) >> 32) * n >> 32
+
+
+def draw_unit(key, i):
+    """The upper 53 bits, as a fraction."""
+    return (draw(key, i) >> 11) / 2**53
+
+
+def shuffled(items, key):
+    """All items after a Fisher-Yates shuffle from the front."""
+    items = list(items)
+    for i in range(len(items)):
+        j = i + draw_below(key, i, len(items) - i)
+        items[i], items[j] = items[j], items[i]
+    return items
+
+
+# ---- what a tree sees --------------------------------------------------------------------------
+
+
+def bag(key, n_rows, size, replace=True, drawn_by=None):
+    """How often each row is drawn."""
+    key = stream(key, BAG)
+    if not replace:
+        rows = shuffled(range(n_rows), key)[:size]
+    elif drawn_by is None:
+        rows = [draw_below(key, i, n_rows) for i in range(size)]
+    else:
+        reach = np.cumsum(drawn_by)
+        rows = [int((reach <= draw_unit(key, i) * reach[-1]).sum()) for i in range(size)]
+    return np.bincount(rows, minlength=n_rows)
+
+
+def balance(labels, counts):
+    """Factors that give each class in a bag the same total, and all rows together their number."""
+    totals = {label: counts[labels == label].sum() for label in labels}
+    n_present = sum(total > 0 for total in totals.values())
+    even = counts.sum() / n_present
+    return np.array([even / totals[label] if totals[label] else 0.0 for label in labels])
+
+
+def tree_weights(key, y, recipe, weights, drawn_by):
+    """The weight of each training row in a tree; 0 where it is not in the bag."""
+    if not recipe.bag_size:
+        return weights
+    counts = bag(key, len(y), recipe.bag_size, recipe.replace, drawn_by)
+    return counts * weights * (balance(y[:, 0], counts) if recipe.balance_bags else 1)
+
+
+def tree_features(key, n_features, size):
+    return sorted(shuffled(range(n_features), stream(key, TREE_FEATURES))[:size])
+
+
+# ---- what a search can tell apart --------------------------------------------------------------
+
+
+def bin_ends(column, mass, max_bins):
+    """The greatest values of quantile bins: the k-th is the least value with k shares below."""
+    values = np.unique(column)
+    if len(values) <= max_bins:
+        return values
+    reach = np.array([mass[column <= value].sum() for value in values])
+    ends = [values[reach * max_bins >= k * mass.sum()][0] for k in range(1, max_bins)]
+    return np.unique([*ends, values[-1]])
+
+
+def bin_bounds(column, mass, max_bins):
+    """The smallest and the greatest value in each row's bin."""
+    ends = bin_ends(column, mass, max_bins)
+    bins = [int((ends < value).sum()) for value in column]
+    same = np.equal.outer(bins, bins)
+    return np.array([(column[rows].min(), column[rows].max()) for rows in same]).T
+
+
+def bounds(X, mass, recipe, max_bins):
+    """For each value of X the smallest and the greatest that the search takes for the same."""
+    if recipe.search != "histogram":
+        return X, X
+    both = [bin_bounds(column, mass, max_bins) for column in X.T]
+    return np.stack([low for low, _ in both], axis=1), np.stack([high for _, high in both], axis=1)
+
+
+# ---- impurities of rows with targets y and weights w -------------------------------------------
+
+
+def shares(y, w):
+    """The share of each class that is there."""
+    weights = np.bincount(y[:, 0].astype(int), w)
+    return weights[weights > 0] / w.sum()
+
+
+def gini(y, w):
+    return 1 - (shares(y, w) ** 2).sum()
+
+
+def entropy(y, w):
+    return -(shares(y, w) * np.log(shares(y, w))).sum()
+
+
+def entropy2(y, w):
+    return -(shares(y, w) * np.log2(shares(y, w))).sum()
+
+
+def misclassification(y, w):
+    return 1 - shares(y, w).max()
+
+
+def variance(y, w):
+    return (w @ (y - w @ y / w.sum()) ** 2 / w.sum()).mean()
+
+
+IMPURITIES = {
+    "gini": gini,
+    "entropy": entropy,
+    "entropy2": entropy2,
+    "misclassification": misclassification,
+    "variance": variance,
+    "squared_error": variance,
+}
+
+
+def stats_of(y, w, n_classes):
+    """The statistics that a node keeps; there are no classes in regression."""
+    if n_classes:
+        return np.bincount(y[:, 0].astype(int), w, n_classes)
+    mean = w @ y / w.sum()
+    return np.array([w.sum(), *mean, *(w @ (y - mean) ** 2)])
+
+
+def posterior(stats):
+    """The class shares of a node."""
+    return stats / stats.sum()
+
+
+def mean(stats):
+    """The targets' means in a node."""
+    return stats[1 : 1 + len(stats) // 2]
+
+
+# ---- growing -----------------------------------------------------------------------------------
+
+
+class Problem(NamedTuple):
+    """What one tree grows on. A cut is named by the greatest `high` on its left."""
+
+    low: np.ndarray
+    high: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    features: list
+    recipe: tuple
+
+
+class Split(NamedTuple):
+    score: float
+    feature: int
+    cut: float
+
+
+def every_cut(y, values, a, b):
+    return True
+
+
+def boundary_cut(y, values, a, b):
+    """Not between rows that share one target."""
+    return len(np.unique(y[(values == a) | (values == b)], axis=0)) > 1
+
+
+SEARCHES = {"exact": every_cut, "histogram": every_cut, "boundary": boundary_cut}
+
+
+def varies(problem, rows, feature):
+    return len(np.unique(problem.high[rows, feature])) > 1
+
+
+def cuts(problem, rows, feature, key):
+    """The cuts of a feature that a node looks at, ascending."""
+    settings, admits = problem.recipe.settings, SEARCHES[problem.recipe.search]
+    values, y = problem.high[rows, feature], problem.y[rows]
+    found = [
+        a
+        for a, b in pairwise(np.unique(values))
+        if settings.min_samples_leaf <= (values <= a).sum()
+        and settings.min_samples_leaf <= (values > a).sum()
+        and admits(y, values, a, b)
+    ]
+    if settings.n_thresholds:
+        found = sorted(shuffled(found, stream(key, THRESHOLDS + feature))[: settings.n_thresholds])
+    return found
+
+
+def weighted_impurity(problem, rows):
+    y, w = problem.y[rows], problem.weights[rows]
+    return w.sum() * IMPURITIES[problem.recipe.criterion](y, w)
+
+
+def split_at(problem, rows, feature, cut):
+    left = problem.high[rows, feature] <= cut
+    score = weighted_impurity(problem, rows[left]) + weighted_impurity(problem, rows[~left])
+    return Split(score, feature, cut)
+
+
+def better(a, b, tie):
+    """The lower score; of equal ones the first feature, then the lowest cut."""
+    if abs(a.score - b.score) > tie:
+        return min(a, b)
+    return min(a, b, key=lambda split: (split.feature, split.cut))
+
+
+def best(splits, tie):
+    return reduce(lambda a, b: better(a, b, tie), splits)
+
+
+def node_features(problem, rows, key):
+    """max_features random ones, ascending, and as many more as it takes until one varies."""
+    n, features = problem.recipe.settings.max_features, problem.features
+    if n >= len(features):
+        return features
+    order = shuffled(features, stream(key, NODE_FEATURES))
+    while n < len(order) and not any(varies(problem, rows, j) for j in order[:n]):
+        n += 1
+    return sorted(order[:n])
+
+
+def best_of_subset(problem, rows, key, tie):
+    """The best split of each feature looked at."""
+    looked_at = [(j, cuts(problem, rows, j, key)) for j in node_features(problem, rows, key)]
+    return [best([split_at(problem, rows, j, c) for c in js], tie) for j, js in looked_at if js]
+
+
+def random_parameters(problem, rows, key):
+    """rho times a feature that varies and one of its cuts; a feature without cuts counts too."""
+    parameters_key = stream(key, PARAMETERS)
+    live, drawn, n_draws = list(problem.features), [], 0
+    while len(drawn) < problem.recipe.settings.rho and live:
+        place = draw_below(parameters_key, n_draws, len(live))
+        if varies(problem, rows, live[place]):
+            found = cuts(problem, rows, live[place], key)
+            pick = draw_below(parameters_key, n_draws + 1, len(found))
+            drawn.append((live[place], found[pick]) if found else None)
+        else:
+            live[place] = live[-1]
+            live.pop()
+        n_draws += 2
+    return [parameter for parameter in drawn if parameter]
+
+
+def find_split(problem, rows, key):
+    """The split of a node, or None."""
+    tie = TIE * weighted_impurity(problem, rows)
+    if problem.recipe.settings.rho:
+        splits = [
+            split_at(problem, rows, *drawn) for drawn in random_parameters(problem, rows, key)
+        ]
+    else:
+        splits = best_of_subset(problem, rows, key, tie)
+    return best(splits, tie) if splits else None
+
+
+def pays(problem, rows, split, root_weight):
+    """Does a split lower the impurity enough?"""
+    gain = max(weighted_impurity(problem, rows) - split.score, 0)
+    return gain >= problem.recipe.settings.min_impurity_decrease * root_weight
+
+
+def may_split(problem, rows, depth):
+    settings = problem.recipe.settings
+    return (
+        not pure(problem, rows)
+        and depth < settings.max_depth
+        and len(rows) >= settings.min_samples_split
+        and len(rows) >= 2 * settings.min_samples_leaf
+    )
+
+
+def pure(problem, rows):
+    return len(np.unique(problem.y[rows], axis=0)) == 1
+
+
+def threshold(problem, rows, split):
+    """The cut's lower neighbour, or the middle of both if wanted and if floats leave room."""
+    high = problem.high[rows, split.feature]
+    a, b = split.cut, problem.low[rows, split.feature][high > split.cut].min()
+    middle = a / 2 + b / 2
+    return middle if problem.recipe.settings.midpoint and a <= middle < b else a
+
+
+def leaf(problem, rows):
+    y, w = problem.y[rows], problem.weights[rows]
+    impurity = 0 if pure(problem, rows) else IMPURITIES[problem.recipe.criterion](y, w)
+    plain = {"kind": LEAF, "missing": RIGHT, "spare": 0, "feature": -1, "left": -1, "right": -1}
+    plain |= {"cut_low": -np.inf, "cut_high": np.inf, "params": -1, "bits": -1, "missing_share": 0}
+    return plain | {"n_rows": len(rows), "weight": w.sum(), "impurity": impurity}
+
+
+def grow_node(problem, rows, depth, key, nodes, stats):
+    """Append a node and all below it, left before right."""
+    node = leaf(problem, rows)
+    nodes.append(node)
+    stats.append(stats_of(problem.y[rows], problem.weights[rows], problem.recipe.n_classes))
+    split = find_split(problem, rows, key) if may_split(problem, rows, depth) else None
+    if split is None or not pays(problem, rows, split, nodes[0]["weight"]):
+        return
+    node |= {"kind": AXIS, "feature": split.feature, "cut_high": threshold(problem, rows, split)}
+    left = problem.high[rows, split.feature] <= split.cut
+    for side, name, part in (0, "left", rows[left]), (1, "right", rows[~left]):
+        node[name] = len(nodes)
+        grow_node(problem, part, depth + 1, child_key(key, side), nodes, stats)
+
+
+def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
+    """Tree t of a forest: its nodes and their statistics."""
+    key, ones = tree_key(seed, t), np.ones(len(y))
+    weights = ones if weights is None else weights
+    mass = weights * (ones if drawn_by is None else drawn_by)
+    in_tree = tree_weights(key, y, recipe, weights, drawn_by)
+    features = tree_features(key, X.shape[1], recipe.features_per_tree or X.shape[1])
+    problem = Problem(*bounds(X, mass, recipe, max_bins), y, in_tree, features, recipe)
+    nodes, stats = [], []
+    grow_node(problem, np.flatnonzero(in_tree > 0), 0, key, nodes, stats)
+    return np.array([tuple(node[name] for name in NODE.names) for node in nodes], NODE), stats
+
+
+# ---- grown trees -------------------------------------------------------------------------------
+
+
+def walk(nodes, x, depth=None):
+    """The node where a row ends, or is at some depth."""
+    i = 0
+    while nodes[i]["kind"] != LEAF and depth != 0:
+        goes_left = x[nodes[i]["feature"]] <= nodes[i]["cut_high"]
+        i = int(nodes[i]["left" if goes_left else "right"])
+        depth = None if depth is None else depth - 1
+    return i
+
+
+def depths(nodes):
+    """The depth of each node; a parent stands before its children."""
+    found = np.zeros(len(nodes), int)
+    for i, node in enumerate(nodes):
+        if node["kind"] != LEAF:
+            found[[node["left"], node["right"]]] = found[i] + 1
+    return found
+
+
+def cut(nodes, depth):
+    """The tree without what lies below a depth, and the old numbers of its nodes."""
+    kept = np.flatnonzero(depths(nodes) <= depth)
+    place = np.full(len(nodes) + 1, -1)  # the last entry is where a leaf's -1 points
+    place[kept] = np.arange(len(kept))
+    upper = nodes[kept]
+    upper["left"], upper["right"] = place[upper["left"]], place[upper["right"]]
+    for field, value in ("kind", LEAF), ("feature", -1), ("cut_high", np.inf):
+        upper[field][upper["left"] < 0] = value
+    return upper, kept

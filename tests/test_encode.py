@@ -1,0 +1,153 @@
+"""Codes against np.unique and naive bins, for every kind of input array."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from forestlab.core.encode import SMALL, encode
+
+few_examples = settings(max_examples=100, deadline=None, derandomize=True)
+
+# Whole numbers are counted, others sorted; neighbours and both zeros are where that could go wrong.
+WHOLE = [0.0, -0.0, 1.0, 2.0, SMALL - 1.0]
+OTHERS = [-1.0, SMALL, 0.5, 5e-324, np.nextafter(1, 2), np.nextafter(1, 0), -1e308, 1e308]
+columns = st.sampled_from([WHOLE, WHOLE + OTHERS]).flatmap(
+    lambda values: arrays(
+        float, st.tuples(st.integers(1, 40), st.just(3)), elements=st.sampled_from(values)
+    )
+)
+
+
+def tables(encoded):
+    """The codes, smallest and greatest values of each column."""
+    for j, codes in enumerate(encoded.codes):
+        part = slice(encoded.first[j], encoded.first[j + 1])
+        yield codes, encoded.lower[part], encoded.upper[part]
+
+
+def assert_same(a, b):
+    for x, y in zip(a, b, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+@few_examples
+@given(columns)
+def test_distinct_codes_are_the_ranks_of_values(X):
+    for column, (codes, lower, upper) in zip(X.T, tables(encode(X)), strict=True):
+        values, ranks = np.unique(column, return_inverse=True)
+        np.testing.assert_array_equal(codes, ranks)
+        np.testing.assert_array_equal(lower, values)
+        np.testing.assert_array_equal(upper, values)
+
+
+@few_examples
+@given(columns, st.integers(1, 12), st.data())
+def test_bins_are_those_of_the_twin(X, max_bins, data):
+    # Quarters, as their sums are exact: no quantile depends on the order of a sum.
+    quarters = arrays(float, len(X), elements=st.sampled_from([0.25, 1.0, 1.75]))
+    weights = data.draw(st.none() | quarters)
+    mass = np.ones(len(X)) if weights is None else weights
+    for column, (codes, lower, upper) in zip(
+        X.T, tables(encode(X, weights, max_bins)), strict=True
+    ):
+        low, high = naive.bin_bounds(column, mass, max_bins)
+        assert len(upper) <= max_bins
+        np.testing.assert_array_equal(lower[codes], low)
+        np.testing.assert_array_equal(upper[codes], high)
+
+
+@few_examples
+@given(columns, st.integers(1, 12))
+def test_values_fall_on_the_side_of_their_code(X, max_bins):
+    for column, (codes, lower, upper) in zip(X.T, tables(encode(X, None, max_bins)), strict=True):
+        assert (lower[1:] > upper[:-1]).all()
+        assert ((lower[codes] <= column) & (column <= upper[codes])).all()
+
+
+@few_examples
+@given(columns, st.integers(1, 12), st.data())
+def test_weighted_quantiles_are_those_of_repeated_rows(X, max_bins, data):
+    times = data.draw(arrays(np.int64, len(X), elements=st.integers(1, 4)))
+    weighted = encode(X, times.astype(float), max_bins)
+    repeated = encode(np.repeat(X, times, axis=0), None, max_bins)
+    assert_same(weighted[1:], repeated[1:])
+    np.testing.assert_array_equal(np.repeat(weighted.codes, times, axis=1), repeated.codes)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bins_have_nearly_equal_weights(weighted):
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(size=(10_000, 1))
+    weights = rng.integers(1, 9, 10_000) / 4 if weighted else None
+    mass = np.ones(10_000) if weights is None else weights
+    codes = encode(X, weights, 255).codes[0]
+    # Without ties a bin misses its share by less than the heaviest row at either end.
+    shares = np.bincount(codes, mass)
+    assert len(shares) == 255
+    assert np.abs(shares - mass.sum() / 255).max() < mass.max()
+
+
+@pytest.mark.parametrize(
+    ("n_values", "dtype"),
+    [(256, np.uint8), (257, np.uint16), (2**16, np.uint16), (2**16 + 1, np.uint32)],
+)
+@pytest.mark.parametrize("step", [1, 0.5], ids=["whole", "halves"])
+def test_codes_have_the_smallest_type(n_values, dtype, step):
+    values = np.arange(n_values) * step
+    X = np.stack([np.random.default_rng(0).permutation(values), np.zeros(n_values)], axis=1)
+    encoded = encode(X)
+    assert encoded.codes.dtype == dtype
+    np.testing.assert_array_equal(encoded.codes[0], X[:, 0] / step)
+    assert not encoded.codes[1].any()
+
+
+def frozen(X):
+    X = X.copy(order="K")
+    X.flags.writeable = False
+    return X
+
+
+LAYOUTS = {
+    "rows": lambda X: X,
+    "columns": np.asfortranarray,
+    "read-only rows": frozen,
+    "read-only columns": lambda X: frozen(np.asfortranarray(X)),
+    "every other row and column": lambda X: np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2],
+    "backwards": lambda X: np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("max_bins", [0, 7])
+def test_any_layout(layout, max_bins):
+    X = np.random.default_rng(0).normal(size=(50, 19)).round(1)
+    assert_same(encode(LAYOUTS[layout](X), None, max_bins), encode(X, None, max_bins))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2", "i1", "u1", "i8", "u8", "?", ">f8"])
+def test_any_type(dtype):
+    X = np.random.default_rng(0).integers(0, 2 if dtype == "?" else 100, (300, 9)).astype(dtype)
+    assert_same(encode(X), encode(X.astype(float)))
+
+
+def test_singles_keep_their_values():
+    X = np.random.default_rng(0).normal(size=(50, 2)).astype(np.float32)
+    for column, (codes, _, upper) in zip(X.T, tables(encode(X)), strict=True):
+        np.testing.assert_array_equal(upper[codes], column)
+
+
+@pytest.mark.parametrize("max_bins", [0, 7])
+def test_any_number_of_threads(max_bins):
+    X = np.random.default_rng(0).normal(size=(400, 33))
+    assert_same(encode(X, None, max_bins, n_jobs=4), encode(X, None, max_bins, n_jobs=1))
+
+
+@pytest.mark.parametrize("max_bins", [0, 7])
+def test_input_is_left_as_it_was(max_bins):
+    X = np.asfortranarray(np.random.default_rng(0).normal(size=(40, 3)))
+    before = X.copy()
+    encode(X, np.ones(40), max_bins)
+    np.testing.assert_array_equal(X, before)

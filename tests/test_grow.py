@@ -1,0 +1,303 @@
+"""Grown trees against their naive twins, and what must hold of every grown tree.
+
+The twins are compared twice: over all cases without the JIT, in a process of its own, as numba
+reads that switch only once; and compiled over a cover of the cases.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import naive
+import numba
+import numpy as np
+import pytest
+from cases import all_cases, classifies, cover, data_of, name_of, recipe_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from forestlab.core.arrays import LEAF, tree_of
+from forestlab.core.search import insertion_sort, make_groups, radix_sort, thin
+from forestlab.forest import grow_forest, grow_trees, prepare
+
+WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
+COVER = cover()
+CASES = all_cases() if WITHOUT_JIT else COVER
+N_ROWS = 36
+SEED = 2**63 + 11
+
+over_cover = pytest.mark.parametrize("case", COVER, ids=name_of)
+few_examples = settings(max_examples=50, deadline=None, derandomize=True)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _wrapping_integers():
+    """Keys wrap around by design; numpy warns of it where nothing is compiled."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def train(case, recipe, X, y, weights=None, drawn_by=None):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("forestlab.forest.MAX_BINS", case.max_bins)
+        return prepare(X, y, recipe, weights, drawn_by)
+
+
+def grow(case, X, y, weights=None, drawn_by=None, t=1, **more):
+    recipe = recipe_of(case, len(y), **more)
+    return grow_trees(train(case, recipe, X, y, weights, drawn_by), recipe, SEED, t, 1)[0]
+
+
+def assert_same_tree(tree, nodes, stats):
+    """Equal in all that is chosen or counted; sums may be rounded differently.
+
+    The kernels add and take away row by row, the twins sum afresh. Sums of N_ROWS numbers near 1
+    are then off by some 1e-15; 1e-9 is far above that and far below any real difference. Where
+    numbers cancel (a mean of 0, a spread of 0) only the absolute error is small.
+    """
+    assert len(tree.nodes) == len(nodes)
+    for field in nodes.dtype.names:
+        if field in ("weight", "impurity"):
+            np.testing.assert_allclose(tree.nodes[field], nodes[field], 1e-9, 1e-12, err_msg=field)
+        else:
+            np.testing.assert_array_equal(tree.nodes[field], nodes[field], err_msg=field)
+    np.testing.assert_allclose(tree.stats, stats, 1e-9, 1e-12)
+
+
+# ---- the twins ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_tree_is_that_of_its_twin(case):
+    data = data_of(case, N_ROWS)
+    twin = naive.grow_tree(*data[:2], recipe_of(case, N_ROWS), SEED, 1, *data[2:], case.max_bins)
+    assert_same_tree(grow(case, *data), *twin)
+
+
+@pytest.mark.skipif(WITHOUT_JIT, reason="this is that process")
+def test_trees_are_those_of_their_twins_without_the_jit():
+    here = Path(__file__)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        here.name,
+        "-k",
+        test_tree_is_that_of_its_twin.__name__,
+    ]
+    run = subprocess.run(
+        [*command, "--tb=short", "--maxfail=3", "-p", "no:cacheprovider"],
+        cwd=here.parent,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(here.parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert re.search(rf"\b{len(all_cases())} passed", run.stdout)
+
+
+def wide_data():
+    """More distinct values than a byte has, so codes of two, and nodes too sparse for bins."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 5))
+    return X, (X[:, 0] + X[:, 1] + rng.normal(size=600) > 0)[:, None].astype(float)
+
+
+def test_twin_with_wide_codes():
+    case = next(c for c in COVER if c.criterion == "gini" and c.search == "exact")
+    case = case._replace(bag="none", limits="none", weighted=False, subspace="all", n_thresholds=0)
+    X, y = wide_data()
+    recipe = recipe_of(case, len(y), max_depth=4)
+    tree = grow(case, X, y, max_depth=4)
+    assert train(case, recipe, X, y).columns.codes.dtype == np.uint16
+    assert_same_tree(tree, *naive.grow_tree(X, y, recipe, SEED, 1))
+
+
+@over_cover
+def test_twin_with_many_constant_columns(case):
+    """Which are constant is kept as bits, here in three words."""
+    X, y, weights, drawn_by = data_of(case, N_ROWS)
+    places = np.random.default_rng(2).choice(130, 5, replace=False)
+    many = np.zeros((N_ROWS, 130))
+    many[:, places] = X
+    recipe = recipe_of(case, N_ROWS)._replace(features_per_tree=0)
+    training = train(case, recipe, many, y, weights, drawn_by)
+    twin = naive.grow_tree(many, y, recipe, SEED, 1, weights, drawn_by, case.max_bins)
+    assert_same_tree(grow_trees(training, recipe, SEED, 1, 1)[0], *twin)
+
+
+@pytest.mark.parametrize("criterion", naive.IMPURITIES)
+def test_a_split_without_gain_is_made_unless_forbidden(criterion):
+    case = next(c for c in COVER if c.criterion == criterion and c.rho == 0)
+    case = case._replace(bag="none", limits="none", subspace="all", n_thresholds=0)
+    corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
+    exclusive = np.array([[0], [1], [1], [0]], float)
+    assert len(grow(case, corners, exclusive).nodes) == 7
+    assert len(grow(case, corners, exclusive, min_impurity_decrease=1e-6).nodes) == 1
+
+
+# ---- what holds of every tree ------------------------------------------------------------------
+
+# Floats that are close but not equal, equal but not the same, or at the ends of the range.
+AWKWARD = [0.0, -0.0, 5e-324, 1.0, np.nextafter(1, 2), np.nextafter(1, 0), 0.1, -1e308, 1e308]
+doubles = st.sampled_from(AWKWARD) | st.floats(-9, 9)
+singles = st.sampled_from([0.0, -0.0, 1.0, float(np.nextafter(np.float32(1), np.float32(2)))])
+elements = {np.float64: doubles, np.float32: singles | st.floats(-9, 9, width=32)}
+
+
+@st.composite
+def problems(draw, cases=COVER, **replaced):
+    """A case, X of either float type, y, weights and drawn_by."""
+    case = draw(st.sampled_from(cases))._replace(**replaced)
+    n_rows = draw(st.integers(1, 30))
+    dtype = draw(st.sampled_from([np.float64, np.float32]))
+    X = draw(arrays(dtype, (n_rows, 5), elements=elements[dtype]))
+    y = draw(
+        arrays(np.float64, (n_rows, case.n_targets), elements=st.sampled_from([0.0, 1.0, 2.0]))
+    )
+    quarters = arrays(np.float64, n_rows, elements=st.sampled_from([0.25, 1.0, 1.75]))
+    weights = draw(quarters) if case.weighted else None
+    return case, X, y, weights, draw(quarters) if case.bag == "by weight" else None
+
+
+@few_examples
+@given(problems())
+def test_twin_on_any_data(problem):
+    case, X, y, weights, drawn_by = problem
+    recipe = recipe_of(case, len(y))
+    twin = naive.grow_tree(X.astype(float), y, recipe, SEED, 1, weights, drawn_by, case.max_bins)
+    assert_same_tree(grow(*problem), *twin)
+
+
+@few_examples
+@given(problems())
+def test_children_share_out_their_parent(problem):
+    case, *data = problem
+    nodes, stats = grow(case, *data)[:2]
+    parents = np.flatnonzero(nodes["kind"] != LEAF)
+    left, right = nodes["left"][parents], nodes["right"][parents]
+    n_rows, weight = nodes["n_rows"], nodes["weight"]
+    assert (left == parents + 1).all()
+    assert (right > left).all()
+    np.testing.assert_array_equal(n_rows[left] + n_rows[right], n_rows[parents])
+    # Weights that balance classes are no round numbers; sums of 30 are off by 1e-15 of themselves.
+    np.testing.assert_allclose(weight[left] + weight[right], weight[parents], 1e-12)
+    n_sums = stats.shape[1] if classifies(case) else 1
+    sums = stats[:, :n_sums]
+    np.testing.assert_allclose(sums[left] + sums[right], sums[parents], 1e-12)
+    least = recipe_of(case, 1).settings.min_samples_leaf
+    assert (n_rows[[*left, *right]] >= least).all()
+
+
+@few_examples
+@given(problems())
+def test_rows_reach_the_leaf_they_grew_into(problem):
+    case, X, y, weights, drawn_by = problem
+    tree = grow(*problem)
+    ones = np.ones(len(y))
+    weights = naive.tree_weights(
+        naive.tree_key(SEED, 1),
+        y,
+        recipe_of(case, len(y)),
+        ones if weights is None else weights,
+        drawn_by,
+    )
+    ends = np.array([naive.walk(tree.nodes, x) for x in X])
+    for leaf in np.flatnonzero(tree.nodes["kind"] == LEAF):
+        rows = (ends == leaf) & (weights > 0)
+        assert rows.sum() == tree.nodes["n_rows"][leaf]
+        of_rows = naive.stats_of(y[rows], weights[rows], recipe_of(case, 1).n_classes)
+        # As in assert_same_tree: sums in another order.
+        np.testing.assert_allclose(tree.stats[leaf], of_rows, 1e-9, 1e-12)
+
+
+@few_examples
+@given(problems(bag="none", limits="none", weighted=False), st.data())
+def test_a_weight_of_two_is_the_row_twice(problem, data):
+    case, X, y, *_ = problem
+    times = data.draw(arrays(np.int64, len(y), elements=st.integers(1, 3)))
+    weighted = grow(case, X, y, times.astype(float))
+    repeated = grow(case, np.repeat(X, times, axis=0), np.repeat(y, times, axis=0))
+    for field in ("kind", "feature", "left", "right", "cut_high", "weight"):
+        np.testing.assert_array_equal(weighted.nodes[field], repeated.nodes[field], err_msg=field)
+
+
+@few_examples
+@given(problems([case for case in COVER if case.rho], limits="none"))
+def test_more_parameters_are_no_worse(problem):
+    """The parameters drawn for rho are the first of those drawn for rho + 1."""
+    scores = [root_score(grow(*problem, max_depth=1, rho=rho).nodes) for rho in range(1, 9)]
+    # Of scores within a tie the first feature wins, so a score may rise by that much.
+    assert all(b <= a + tie for (a, tie), (b, _) in pairwise(scores))
+
+
+def root_score(nodes):
+    """The weight × impurity below the root, and how near to it a tie is."""
+    below = nodes[1:] if len(nodes) > 1 else nodes
+    tie = naive.TIE * nodes[0]["weight"] * nodes[0]["impurity"]
+    return below["weight"] @ below["impurity"], tie
+
+
+@few_examples
+@given(st.integers(1, 40), st.integers(0, 2**64 - 1))
+def test_fewer_thresholds_are_some_of_more(n_cuts, key):
+    groups = make_groups(n_cuts, 1, 1)
+    before = set()
+    for n_kept in range(1, n_cuts + 2):
+        groups.cuts[:] = np.arange(n_cuts)
+        kept = groups.cuts[: thin(groups, n_cuts, n_kept, np.uint64(key))].tolist()
+        assert kept == sorted(naive.shuffled(range(n_cuts), key)[:n_kept])
+        assert before <= set(kept)
+        assert not groups.chosen.any()
+        before = set(kept)
+
+
+@few_examples
+@given(st.lists(st.integers(0, 2**32 - 1) | st.integers(0, 3), min_size=1, max_size=80))
+def test_sorts(keys):
+    """By key, and rows of one key in their order: the place is the lower half."""
+    items = np.array([key << 32 | i for i, key in enumerate(keys)], np.uint64)
+    inserted, by_bytes = items.copy(), items.copy()
+    insertion_sort(inserted, len(items))
+    radix_sort(by_bytes, np.empty_like(items), len(items), max(keys))
+    np.testing.assert_array_equal(inserted, np.sort(items))
+    np.testing.assert_array_equal(by_bytes, np.sort(items))
+
+
+# ---- randomness by place -----------------------------------------------------------------------
+
+
+@over_cover
+def test_a_shallow_tree_is_the_top_of_a_deep_one(case):
+    data = data_of(case, 200)
+    deep = grow(case, *data, max_depth=40)
+    for depth in range(naive.depths(deep.nodes).max() + 1):
+        shallow = grow(case, *data, max_depth=depth)
+        nodes, kept = naive.cut(deep.nodes, depth)
+        assert shallow.nodes.tobytes() == nodes.tobytes()
+        assert shallow.stats.tobytes() == deep.stats[kept].tobytes()
+
+
+@over_cover
+def test_a_forest_is_the_same_alone_or_as_a_part_and_on_any_threads(case):
+    X, y, weights, drawn_by = data_of(case, 200)
+    recipe = recipe_of(case, 200)
+    training = train(case, recipe, X, y, weights, drawn_by)
+    forest = grow_forest(training, recipe, SEED, 6)
+    for n_jobs in 2, 4:
+        assert as_bytes(grow_forest(training, recipe, SEED, 6, n_jobs)) == as_bytes(forest)
+    for n_trees in range(1, 6):
+        part = grow_forest(training, recipe, SEED, n_trees, 2)
+        for t in range(n_trees):
+            assert as_bytes(tree_of(part, t)) == as_bytes(tree_of(forest, t))
+    assert as_bytes(grow_trees(training, recipe, SEED, 5, 1)[0]) == as_bytes(tree_of(forest, 5))
+
+
+def as_bytes(arrays):
+    return [array.tobytes() for array in arrays]
