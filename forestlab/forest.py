@@ -6,6 +6,7 @@ machines may share the trees of a forest out as they like and get the same bits.
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from forestlab.core.combine import COMBINERS, n_sums
 from forestlab.core.criteria import CRITERIA, n_slots, n_stats
 from forestlab.core.descend import NO_DEPTH, find_ends, is_plain, sum_kernel
 from forestlab.core.encode import MAX_BINS, encode
-from forestlab.core.grow import Sizes, grow_kernel
+from forestlab.core.grow import Scratch, Sizes, grow_kernel, make_scratch
 from forestlab.core.rng import tree_key
 from forestlab.core.search import SEARCHES
 
@@ -64,23 +65,38 @@ def _product(a, b):
     return b if a is None else a if b is None else a * b
 
 
+def scratch_for(training: Training, recipe: Recipe) -> Scratch:
+    """The memory one thread needs to grow trees."""
+    criterion = CRITERIA[recipe.criterion]
+    n_features, n_rows = training.columns.codes.shape
+    n_targets = training.y.shape[1]
+    sizes = Sizes(
+        min(n_rows, recipe.bag_size or n_rows),
+        n_features,
+        int(np.diff(training.columns.first).max()),
+        n_slots(criterion, recipe.n_classes, n_targets),
+        n_stats(criterion, recipe.n_classes, n_targets),
+        n_parts=1 if criterion.task == "classification" else 1 + n_targets,
+    )
+    return make_scratch(sizes, recipe.settings)
+
+
 def grow_trees(
-    training: Training, recipe: Recipe, seed: int, first: int, count: int, stop=None
+    training: Training,
+    recipe: Recipe,
+    seed: int,
+    first: int,
+    count: int,
+    scratch: Scratch | None = None,
+    stop: np.ndarray | None = None,
 ) -> list[Tree]:
     """Grow the trees first … first + count - 1 of the forest that (training, recipe, seed) define.
 
     `stop` is a uint8 array of one; setting it to 1 from another thread ends the growing.
     """
     stop = np.zeros(1, np.uint8) if stop is None else stop
+    scratch = scratch_for(training, recipe) if scratch is None else scratch
     criterion = CRITERIA[recipe.criterion]
-    n_targets = training.y.shape[1]
-    sizes = Sizes(
-        int(np.diff(training.columns.first).max()),
-        n_slots(criterion, recipe.n_classes, n_targets),
-        n_stats(criterion, recipe.n_classes, n_targets),
-        n_parts=1 if criterion.task == "classification" else 1 + n_targets,
-        weight_at=recipe.n_classes + 1 if criterion.task == "classification" else 0,
-    )
     grow = grow_kernel(
         criterion.alias_of or recipe.criterion,
         SEARCHES[recipe.search].alias_of or recipe.search,
@@ -93,12 +109,11 @@ def grow_trees(
         n_features = len(training.columns.codes)
         features = tree_features(key, n_features, recipe.features_per_tree or n_features)
         targets = (training.y, training.marks)
-        nodes, stats = grow(
-            training.columns, targets, rows, weights, features, key, recipe.settings, sizes, stop
+        n = grow(
+            training.columns, targets, rows, weights, features, key, recipe.settings, scratch, stop
         )
-        trees.append(
-            Tree(nodes, stats.reshape(-1, sizes.n_stats), np.zeros(0), np.zeros(0, np.uint64))
-        )
+        pools = np.zeros(0), np.zeros(0, np.uint64)
+        trees.append(Tree(scratch.nodes[:n].copy(), scratch.stats[:n].copy(), *pools))
     return trees
 
 
@@ -140,9 +155,16 @@ def grow_forest(
 ) -> Forest:
     """Grow a whole forest with threads. `show` wraps the loop over finished trees: progress."""
     stop = np.zeros(1, np.uint8)
+    spare: SimpleQueue[Scratch] = SimpleQueue()
+    for _ in range(min(n_jobs, n_estimators)):
+        spare.put(scratch_for(training, recipe))
 
     def grow_one(t: int) -> Tree:
-        return grow_trees(training, recipe, seed, t, 1, stop)[0]
+        scratch = spare.get()
+        try:
+            return grow_trees(training, recipe, seed, t, 1, scratch, stop)[0]
+        finally:
+            spare.put(scratch)
 
     trees = in_threads(grow_one, range(n_estimators), n_jobs, stop, show)
     return plant(trees)

@@ -9,6 +9,7 @@ writes it, so that a textbook's diagram can be typed in, walked, printed and dra
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -136,7 +137,11 @@ class TreeView:
             self.class_names = np.asarray(range(n_classes) if class_names is None else class_names)
             if len(self.class_names) != n_classes:
                 raise ValueError(f"{len(self.class_names)} class names for {n_classes} classes")
-        self.depths = depths(tree)
+
+    @cached_property
+    def depths(self) -> np.ndarray:
+        """Each node's depth, (n_nodes,)."""
+        return depths(self.tree)
 
     @property
     def n_nodes(self) -> int:
@@ -162,7 +167,10 @@ class TreeView:
     def value_text(self, i: int, decimals: int = 3) -> str:
         if self.task == "classification":
             return str(self.value(i))
-        means = [rounded(mean, decimals) for mean in np.atleast_1d(self.value(i))]
+        means = [
+            f"{mean:.2g}" if 0 < abs(mean) < 10**-decimals else rounded(mean, decimals)
+            for mean in np.atleast_1d(self.value(i))
+        ]
         return means[0] if len(means) == 1 else f"[{', '.join(means)}]"
 
     def facts(self, i: int, decimals: int = 3) -> dict[str, str]:
@@ -490,8 +498,8 @@ def _labels(pieces: list[_Piece]) -> list:
     for piece in pieces:
         value = piece.content.get("value")
         labels += value if isinstance(value, dict) else [value]
-    texts = [label for label in labels if isinstance(label, str)]
-    return np.unique(texts or [label for label in labels if isinstance(label, LABEL)]).tolist()
+    labels = [label for label in labels if isinstance(label, LABEL)]
+    return np.unique([label for label in labels if isinstance(label, str)] or labels).tolist()
 
 
 def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:

@@ -15,7 +15,7 @@ from forestlab.core.criteria import CRITERIA
 from forestlab.core.search import SEARCHES
 from forestlab.forest import Recipe
 
-N_CLASSES = 4  # the last of them has no rows
+N_CLASSES = 5  # the first and the last have no rows
 NO_LIMIT = 2**31 - 1
 
 # ---- data --------------------------------------------------------------------------------------
@@ -57,13 +57,23 @@ def targets(rng, X, criterion, n_targets):
     """The exclusive or of the first two columns, with noise; (n_rows, n_targets)."""
     signal = (X[:, 0] > X[:, 0].mean()) ^ (X[:, 1] > X[:, 1].mean())
     if CRITERIA[criterion].task == "classification":
-        return (signal + (rng.random(len(X)) < 0.2))[:, None].astype(float)
+        return (1 + signal + (rng.random(len(X)) < 0.2))[:, None].astype(float)
     return (signal[:, None] + rng.normal(size=(len(X), n_targets))).round(1)
 
 
 def quarters(rng, n_rows):
     """Weights whose sums are exact in floats, so that quantiles are the same however summed."""
     return rng.integers(1, 9, n_rows) / 4
+
+
+def awkward(rng, shape, dtype=float):
+    """Floats that are close but not equal, equal but not the same, or huge, among others."""
+    limits, one = np.finfo(dtype), np.ones(1, dtype)
+    steps = np.concatenate([np.nextafter(one, 0), one, np.nextafter(one, 2)])
+    ends = [0.0, -0.0, limits.smallest_subnormal, limits.max, -limits.max]
+    special = rng.choice(np.concatenate([steps, np.array(ends, dtype)]), shape)
+    others = rng.normal(size=shape).round(rng.integers(0, 3)).astype(dtype)
+    return np.where(rng.random(shape) < rng.random(), special, others)
 
 
 # ---- cases -------------------------------------------------------------------------------------
@@ -84,6 +94,7 @@ BAGS = {
 LIMITS = {
     "none": {},
     "leaf of 3": {"min_samples_leaf": 3},
+    "heavy leaf": {"min_weight_fraction_leaf": 0.07},
     "early": {"max_depth": 3, "min_samples_split": 7, "min_impurity_decrease": 0.013},
 }
 
@@ -98,7 +109,7 @@ MAIN_AXES = {
 }
 AXES = MAIN_AXES | {
     "subspace": tuple(SUBSPACES),
-    "max_bins": (255, 6),
+    "max_bins": (255, 7),
     "limits": tuple(LIMITS),
     "weighted": (False, True),
     "bag": tuple(BAGS),
@@ -173,6 +184,7 @@ def recipe_of(case, n_rows, **more):
         "max_depth": NO_LIMIT,
         "min_samples_split": 2,
         "min_samples_leaf": 1,
+        "min_weight_fraction_leaf": 0.0,
         "min_impurity_decrease": 0.0,
         "impurity_scale": CRITERIA[case.criterion].scale,
         "max_features": subspace.pop("max_features"),

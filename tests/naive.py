@@ -12,7 +12,7 @@ import numpy as np
 
 from forestlab.core.arrays import AXIS, LEAF, NODE, RIGHT
 
-TIE = 1e-9  # scores this close, relative to the node's weight × impurity, are equal
+TIE = 16 * 2.0**-52  # scores this close, relative to rows × weight × impurity of a node, are equal
 
 # ---- random numbers: SplitMix64's finaliser, on Python's integers ------------------------------
 
@@ -252,10 +252,17 @@ def weighted_impurity(problem, rows):
     return w.sum() * IMPURITIES[problem.recipe.criterion](y, w)
 
 
-def split_at(problem, rows, feature, cut):
-    left = problem.high[rows, feature] <= cut
-    score = weighted_impurity(problem, rows[left]) + weighted_impurity(problem, rows[~left])
-    return Split(score, feature, cut)
+def scored(problem, rows, parameters):
+    """The splits at (feature, cut) that leave enough weight on both sides."""
+    w, least = problem.weights, problem.recipe.settings.min_weight_fraction_leaf
+    splits = []
+    for feature, cut in parameters:
+        is_left = problem.high[rows, feature] <= cut
+        left, right = rows[is_left], rows[~is_left]
+        if min(w[left].sum(), w[right].sum()) >= least * w.sum():
+            score = weighted_impurity(problem, left) + weighted_impurity(problem, right)
+            splits.append(Split(score, feature, cut))
+    return splits
 
 
 def better(a, b, tie):
@@ -266,7 +273,8 @@ def better(a, b, tie):
 
 
 def best(splits, tie):
-    return reduce(lambda a, b: better(a, b, tie), splits)
+    """The best split, or None."""
+    return reduce(lambda a, b: better(a, b, tie), splits) if splits else None
 
 
 def node_features(problem, rows, key):
@@ -280,10 +288,13 @@ def node_features(problem, rows, key):
     return sorted(order[:n])
 
 
-def best_of_subset(problem, rows, key, tie):
+def best_of_features(problem, rows, key, tie):
     """The best split of each feature looked at."""
-    looked_at = [(j, cuts(problem, rows, j, key)) for j in node_features(problem, rows, key)]
-    return [best([split_at(problem, rows, j, c) for c in js], tie) for j, js in looked_at if js]
+    found = []
+    for feature in node_features(problem, rows, key):
+        parameters = [(feature, cut) for cut in cuts(problem, rows, feature, key)]
+        found.append(best(scored(problem, rows, parameters), tie))
+    return [split for split in found if split]
 
 
 def random_parameters(problem, rows, key):
@@ -305,20 +316,16 @@ def random_parameters(problem, rows, key):
 
 def find_split(problem, rows, key):
     """The split of a node, or None."""
-    tie = TIE * weighted_impurity(problem, rows)
+    tie = TIE * len(rows) * weighted_impurity(problem, rows)
     if problem.recipe.settings.rho:
-        splits = [
-            split_at(problem, rows, *drawn) for drawn in random_parameters(problem, rows, key)
-        ]
-    else:
-        splits = best_of_subset(problem, rows, key, tie)
-    return best(splits, tie) if splits else None
+        return best(scored(problem, rows, random_parameters(problem, rows, key)), tie)
+    return best(best_of_features(problem, rows, key, tie), tie)
 
 
-def pays(problem, rows, split, root_weight):
+def pays(problem, rows, split):
     """Does a split lower the impurity enough?"""
     gain = max(weighted_impurity(problem, rows) - split.score, 0)
-    return gain >= problem.recipe.settings.min_impurity_decrease * root_weight
+    return gain >= problem.recipe.settings.min_impurity_decrease * problem.weights.sum()
 
 
 def may_split(problem, rows, depth):
@@ -357,7 +364,7 @@ def grow_node(problem, rows, depth, key, nodes, stats):
     nodes.append(node)
     stats.append(stats_of(problem.y[rows], problem.weights[rows], problem.recipe.n_classes))
     split = find_split(problem, rows, key) if may_split(problem, rows, depth) else None
-    if split is None or not pays(problem, rows, split, nodes[0]["weight"]):
+    if split is None or not pays(problem, rows, split):
         return
     node |= {"kind": AXIS, "feature": split.feature, "cut_high": threshold(problem, rows, split)}
     left = problem.high[rows, split.feature] <= split.cut

@@ -3,22 +3,24 @@
 import naive
 import numpy as np
 import pytest
+from cases import awkward, quarters
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from forestlab.core.encode import SMALL, encode
 
 few_examples = settings(max_examples=100, deadline=None, derandomize=True)
 
-# Whole numbers are counted, others sorted; neighbours and both zeros are where that could go wrong.
-WHOLE = [0.0, -0.0, 1.0, 2.0, SMALL - 1.0]
-OTHERS = [-1.0, SMALL, 0.5, 5e-324, np.nextafter(1, 2), np.nextafter(1, 0), -1e308, 1e308]
-columns = st.sampled_from([WHOLE, WHOLE + OTHERS]).flatmap(
-    lambda values: arrays(
-        float, st.tuples(st.integers(1, 40), st.just(3)), elements=st.sampled_from(values)
-    )
-)
+generators = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+@st.composite
+def matrices(draw):
+    """Three columns: whole numbers, which are counted, and others, which are sorted."""
+    n_rows, rng = draw(st.integers(1, 40)), draw(generators)
+    counted = rng.integers(0, rng.choice([3, 20, SMALL]), n_rows) * rng.choice([-0.0, 1.0], n_rows)
+    too_great = rng.integers(0, SMALL + 1, n_rows)
+    return np.stack([counted, too_great, awkward(rng, n_rows)], axis=1)
 
 
 def tables(encoded):
@@ -34,7 +36,7 @@ def assert_same(a, b):
 
 
 @few_examples
-@given(columns)
+@given(matrices())
 def test_distinct_codes_are_the_ranks_of_values(X):
     for column, (codes, lower, upper) in zip(X.T, tables(encode(X)), strict=True):
         values, ranks = np.unique(column, return_inverse=True)
@@ -44,11 +46,9 @@ def test_distinct_codes_are_the_ranks_of_values(X):
 
 
 @few_examples
-@given(columns, st.integers(1, 12), st.data())
-def test_bins_are_those_of_the_twin(X, max_bins, data):
-    # Quarters, as their sums are exact: no quantile depends on the order of a sum.
-    quarters = arrays(float, len(X), elements=st.sampled_from([0.25, 1.0, 1.75]))
-    weights = data.draw(st.none() | quarters)
+@given(matrices(), st.integers(1, 12), st.none() | generators)
+def test_bins_are_those_of_the_twin(X, max_bins, rng):
+    weights = None if rng is None else quarters(rng, len(X))
     mass = np.ones(len(X)) if weights is None else weights
     for column, (codes, lower, upper) in zip(
         X.T, tables(encode(X, weights, max_bins)), strict=True
@@ -60,7 +60,7 @@ def test_bins_are_those_of_the_twin(X, max_bins, data):
 
 
 @few_examples
-@given(columns, st.integers(1, 12))
+@given(matrices(), st.integers(1, 12))
 def test_values_fall_on_the_side_of_their_code(X, max_bins):
     for column, (codes, lower, upper) in zip(X.T, tables(encode(X, None, max_bins)), strict=True):
         assert (lower[1:] > upper[:-1]).all()
@@ -68,9 +68,9 @@ def test_values_fall_on_the_side_of_their_code(X, max_bins):
 
 
 @few_examples
-@given(columns, st.integers(1, 12), st.data())
-def test_weighted_quantiles_are_those_of_repeated_rows(X, max_bins, data):
-    times = data.draw(arrays(np.int64, len(X), elements=st.integers(1, 4)))
+@given(matrices(), st.integers(1, 12), generators)
+def test_weighted_quantiles_are_those_of_repeated_rows(X, max_bins, rng):
+    times = rng.integers(1, 5, len(X))
     weighted = encode(X, times.astype(float), max_bins)
     repeated = encode(np.repeat(X, times, axis=0), None, max_bins)
     assert_same(weighted[1:], repeated[1:])
@@ -81,7 +81,7 @@ def test_weighted_quantiles_are_those_of_repeated_rows(X, max_bins, data):
 def test_bins_have_nearly_equal_weights(weighted):
     rng = np.random.default_rng(0)
     X = rng.lognormal(size=(10_000, 1))
-    weights = rng.integers(1, 9, 10_000) / 4 if weighted else None
+    weights = quarters(rng, 10_000) if weighted else None
     mass = np.ones(10_000) if weights is None else weights
     codes = encode(X, weights, 255).codes[0]
     # Without ties a bin misses its share by less than the heaviest row at either end.

@@ -2,13 +2,13 @@
 
 A row contributes amounts to *slots*: its weight to the slot of its class, or for regression its
 weight to slot 0 and its weighted, centred targets to the slots after it. A *side* is the running
-sum of contributions on one side of a cut, followed by two derived numbers::
+sum of contributions on one side of a cut, an array of a number a slot. Beside it go two plain
+numbers, which thereby stay in registers: the side's `weight`, and one number `derived` from the
+slots (gini: the sum of their squares).
 
-    side = [slot 0, …, slot S - 1, derived, weight]
-
-`add` moves an amount into a slot (or out, if negative) and keeps what is derived up to date, so
-that moving a row costs the same with 2 classes or 300. `score` is the side's weight × impurity, up
-to a constant of the node: the sum over both sides is what a split minimises.
+`add` moves an amount into a slot (or out, if negative) and returns both brought up to date, so that
+moving a row costs the same with 2 classes or 300. `score` is the side's weight × impurity, up to a
+constant of the node: the sum over both sides is what a split minimises.
 
 To add a criterion: write `add`, `score` and `impurity` and give it a row in CRITERIA.
 """
@@ -41,65 +41,55 @@ def class_gather(y, rows, weights, slots, amounts, stats, sums):
 
 
 @jitable
-def class_impurity(score, total, stats):
-    return score(total) / total[total.shape[0] - 1]
+def class_impurity(score, total, derived, weight, stats):
+    return score(total, derived, weight) / weight
 
 
 @jitable
-def gini_add(side, slot, amount):
+def gini_add(side, slot, amount, derived, weight):
     """Derived: the sum of squared class weights."""
-    weight = total_place(side)
     before = side[slot]
     side[slot] = before + amount
-    side[weight - 1] += amount * (before + before + amount)
-    side[weight] += amount
+    return derived + amount * (before + before + amount), weight + amount
 
 
 @jitable
-def gini_score(side):
-    weight = side[total_place(side)]
-    return weight - side[total_place(side) - 1] / weight if weight > 0.0 else 0.0
+def gini_score(side, derived, weight):
+    return weight - derived / weight if weight > 0.0 else 0.0
 
 
 @jitable
-def entropy_add(side, slot, amount):
+def entropy_add(side, slot, amount, derived, weight):
     """Derived: the sum of n log n over class weights n."""
-    weight = total_place(side)
     before = side[slot]
-    side[slot] = before + amount
-    side[weight - 1] += n_log_n(before + amount) - n_log_n(before)
-    side[weight] += amount
+    after = before + amount
+    side[slot] = after
+    return derived + (n_log_n(after) - n_log_n(before)), weight + amount
 
 
 @jitable
-def entropy_score(side):
-    return n_log_n(side[total_place(side)]) - side[total_place(side) - 1]
+def entropy_score(side, derived, weight):
+    return n_log_n(weight) - derived
 
 
 @jitable
-def misclassification_add(side, slot, amount):
+def misclassification_add(side, slot, amount, derived, weight):
     """Derived: the greatest class weight. Only taking from the greatest class has to look again."""
-    weight = total_place(side)
     before = side[slot]
-    side[slot] = before + amount
-    side[weight] += amount
+    after = before + amount
+    side[slot] = after
     if amount > 0.0:
-        side[weight - 1] = max(side[weight - 1], side[slot])
-    elif before == side[weight - 1]:
-        greatest = 0.0
-        for k in range(weight - 1):
-            greatest = max(greatest, side[k])
-        side[weight - 1] = greatest
+        derived = max(derived, after)
+    elif before == derived:
+        derived = 0.0
+        for k in range(side.shape[0]):
+            derived = max(derived, side[k])
+    return derived, weight + amount
 
 
 @jitable
-def misclassification_score(side):
-    return side[total_place(side)] - side[total_place(side) - 1]
-
-
-@jitable
-def total_place(side):
-    return side.shape[0] - 1
+def misclassification_score(side, derived, weight):
+    return weight - derived
 
 
 @jitable
@@ -146,7 +136,7 @@ def moment_gather(y, rows, weights, slots, amounts, stats, sums):
 
 
 @jitable
-def variance_impurity(score, total, stats):
+def variance_impurity(score, total, derived, weight, stats):
     n_targets = (stats.shape[0] - 1) // 2
     squares = 0.0
     for k in range(n_targets):
@@ -155,17 +145,17 @@ def variance_impurity(score, total, stats):
 
 
 @jitable
-def variance_add(side, slot, amount):
+def variance_add(side, slot, amount, derived, weight):
     side[slot] += amount
+    return derived, weight + amount if slot == 0 else weight
 
 
 @jitable
-def variance_score(side):
+def variance_score(side, derived, weight):
     """Minus the sum of squares that the side's mean explains."""
-    weight = side[0]
     if weight <= 0.0:
         return 0.0
-    n_targets = side.shape[0] - 3
+    n_targets = side.shape[0] - 1
     explained = 0.0
     for k in range(n_targets):
         explained += side[1 + k] * side[1 + k]

