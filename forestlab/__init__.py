@@ -17,7 +17,8 @@ if TYPE_CHECKING:
         TreeRegressor,
         load,
     )
-    from forestlab.view import TreeView, build_tree
+    from forestlab.handmade import build_tree
+    from forestlab.view import TreeView
 
 __all__ = [
     "ForestClassifier",
@@ -29,7 +30,7 @@ __all__ = [
     "load",
 ]
 
-_HOMES = {"TreeView": "forestlab.view", "build_tree": "forestlab.view"}
+_HOMES = {"TreeView": "forestlab.view", "build_tree": "forestlab.handmade"}
 
 
 def __getattr__(name: str):

@@ -15,7 +15,7 @@ from forestlab.core.arrays import LEAF, Columns, Forest, Settings, Tree, n_trees
 from forestlab.core.bag import bag_counts, tree_features
 from forestlab.core.combine import COMBINERS, n_sums
 from forestlab.core.criteria import CRITERIA, n_slots, n_stats
-from forestlab.core.descend import NO_DEPTH, find_ends, is_plain, sum_kernel
+from forestlab.core.descend import NO_DEPTH, find_ends, sum_kernel
 from forestlab.core.encode import MAX_BINS, encode
 from forestlab.core.grow import Scratch, Sizes, grow_kernel, make_scratch
 from forestlab.core.rng import tree_key
@@ -209,13 +209,12 @@ def combined(
     add_answers = sum_kernel(task, combiner)
     sums = np.zeros((len(X), n_sums(combiner, task, forest.stats.shape[1])))
     voters = np.zeros(len(X), np.int64)
-    plain = is_plain(forest.nodes)
     outside = np.zeros((0, 0), np.uint8) if outside is None else outside
 
     def add_block(rows: slice) -> None:
         block = np.ascontiguousarray(X[rows], dtype=np.float64)
         start = rows.start
-        add_answers(forest, plain, block, _limit(depth), outside, start, sums[rows], voters[rows])
+        add_answers(forest, block, _limit(depth), outside, start, sums[rows], voters[rows])
 
     _by_blocks(add_block, len(X), n_jobs)
     return COMBINERS[combiner].finish[task](sums, voters), voters
@@ -224,13 +223,12 @@ def combined(
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     """The node of each tree where each row ends, (n_trees, n_rows) int64."""
     found = np.empty((n_trees(forest), len(X)), np.int64)
-    plain = is_plain(forest.nodes)
 
     def find_block(rows: slice) -> None:
         block = np.ascontiguousarray(X[rows], dtype=np.float64)
         # The kernel takes one layout, so a block is written apart and copied.
         part = np.empty((len(found), len(block)), np.int64)
-        find_ends(forest, plain, block, _limit(depth), part)
+        find_ends(forest, block, _limit(depth), part)
         found[:, rows] = part
 
     _by_blocks(find_block, len(X), n_jobs)

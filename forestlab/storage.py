@@ -24,15 +24,18 @@ from forestlab.core.arrays import (
     NODE,
     OBLIQUE,
     QUADRATIC,
+    STEP,
     Forest,
     Settings,
     Tree,
     tree_of,
+    with_steps,
 )
 from forestlab.forest import Recipe
 
 VERSION = 1
 TEXT = "format.json"
+FOREST = Forest._fields[:-1]  # the steps are derived
 
 
 # ---- writing -----------------------------------------------------------------------------------
@@ -57,7 +60,7 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
         "objects": [name for name, array in arrays.items() if array.dtype == object],
     }
     arrays = {name: _without_objects(name, array) for name, array in arrays.items()}
-    arrays |= {f"forest.{name}": array for name, array in forest._asdict().items()}
+    arrays |= {f"forest.{name}": getattr(forest, name) for name in FOREST}
     arrays[TEXT] = np.frombuffer(json.dumps(text).encode(), np.uint8)
     _write_whole(Path(path), arrays)
 
@@ -117,8 +120,10 @@ def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
 
 
 def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    forest = Forest(*(arrays.pop(f"forest.{name}") for name in Forest._fields))
+    stored = {name: arrays.pop(f"forest.{name}") for name in FOREST}
+    forest = Forest(**stored, steps=np.empty(0, STEP))
     check_forest(forest, text["values"]["n_features_in_"])
+    forest = with_steps(forest)
     settings = Settings(**text["recipe"].pop("settings"))
     recipe = Recipe(settings=settings, **text["recipe"])
     arrays |= {name: arrays[name].astype(object) for name in text["objects"]}
@@ -136,7 +141,7 @@ def check_forest(forest: Forest, n_features: int) -> None:
     _check(forest.stats.dtype == np.float64 and forest.stats.shape[:1] == nodes.shape, "statistics")
     _check(forest.params.dtype == np.float64 and forest.bits.dtype == np.uint64, "pools")
     pools = (nodes, forest.params, forest.bits)
-    for first, pool in zip(forest[4:], pools, strict=True):
+    for first, pool in zip(forest[4:7], pools, strict=True):
         _check(first.dtype == np.int64 and first.ndim == 1, "offsets")
         _check(len(first) == len(forest.first_node) > 1 and first[0] == 0, "offsets")
         _check((np.diff(first) >= 0).all() and first[-1] == len(pool), "offsets")

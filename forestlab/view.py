@@ -3,14 +3,11 @@
 A *question* is what an inner node asks of a row, such as "salary ≤ 50000"; a row for which it holds
 goes left, by the edge called *yes*. Its words are made by `question` alone, for text, walks and
 drawings alike. The *value* of a node is what the tree would answer if it ended there: a label, or
-a mean. A *description* is a tree as nested dicts: `build_tree` reads it, `TreeView.describe`
-writes it, so that a textbook's diagram can be typed in, walked, printed and drawn.
+a mean.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cached_property
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,13 +18,12 @@ from forestlab.core.arrays import (
     CATEGORY,
     LEAF,
     LEFT,
-    NODE,
     OBLIQUE,
     RIGHT,
     Tree,
     plant,
 )
-from forestlab.core.descend import NO_DEPTH, find_ends, is_plain, oblique_value, quadratic_value
+from forestlab.core.descend import NO_DEPTH, find_ends, oblique_value, quadratic_value
 from forestlab.core.prune import depths
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
@@ -225,7 +221,7 @@ class TreeView:
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
         forest = plant([self.tree])
         ends = np.empty((1, len(X)), np.int64)
-        find_ends(forest, is_plain(forest.nodes), X, _depth(depth), ends)
+        find_ends(forest, X, _depth(depth), ends)
         return ends[0]
 
     def walk(self, x, depth: int | None = None) -> list[Step]:
@@ -241,7 +237,7 @@ class TreeView:
         return [*steps, Step(end, None, None, self.value(end))]
 
     def explain(self, x, depth: int | None = None) -> str:
-        """The walk of row x, a line a step: x1 ≤ 7? 8 → no"""
+        """The walk of row x, a line a step: x0 ≤ 7? 8 → no"""
         *asked, end = self.walk(x, depth)
         lines = [
             f"{step.question}? {'missing' if np.isnan(step.value) else short(step.value)}"
@@ -358,269 +354,3 @@ def _depth(depth: int | None) -> int:
     if depth is not None and depth < 0:
         raise ValueError(f"a depth is 0 or more, not {depth}")
     return NO_DEPTH if depth is None else int(depth)
-
-
-# ---- trees typed in by hand --------------------------------------------------------------------
-
-LEAF_KEYS = ("value", "weight")
-ASKED_KEYS = ("feature", "weights")  # one of them: what the question is about
-RANGE_KEYS = ("cut", "between", "in")  # one of them: what goes left
-INNER_KEYS = (*ASKED_KEYS, *RANGE_KEYS, "left", "right", "missing", "missing_share")
-ROOT_KEYS = ("task", "feature_names", "class_names")
-MAX_CATEGORY = 2**20
-LABEL = str | Real | np.bool_
-
-
-class _Piece(NamedTuple):
-    content: dict
-    parent: int
-    side: str
-
-
-class _Wrong(Exception):
-    """What is wrong with a piece, to be told with its place."""
-
-
-def build_tree(
-    description, feature_names=None, class_names=None, task: str | None = None
-) -> TreeView:
-    """A tree from nested dicts.
-
-    ::
-
-        {"value": 9}, or just 9                                      a leaf, here of regression
-        {"value": "decline", "weight": 3}                            a leaf of one class
-        {"value": {"accept": 2, "decline": 1}}                       a leaf of several, by weight
-        {"feature": "salary", "cut": 50000, "left": …, "right": …}   left if salary ≤ 50000
-        {"feature": 0, "between": [2, 5], …}                         left if 2 < x1 ≤ 5
-        {"weights": {"a": 2, "b": -1}, "cut": 0.5, …}                left if 2·a − b ≤ 0.5
-        {"feature": "colour", "in": [0, 3], …}                       left if category 0 or 3
-
-    A missing value goes right; with ``"missing": "left"`` in the node it goes left, and with
-    ``"missing": "both", "missing_share": 0.7`` both ways, with 0.7 of its weight to the left.
-    Inner nodes' statistics are summed up from their leaves, of weight 1 unless given.
-
-    Parameters
-    ----------
-    description : dict
-    feature_names : the columns' names. Without them: names in their order of appearance, or
-        x1, x2, … for features given by number
-    class_names : the labels in their order; sorted if not given
-    task : "classification" or "regression"; by default classification if values are text or bools
-
-    The description's root may hold the last three itself.
-    """
-    pieces = _unfold(description)
-    root = pieces[0].content
-    feature_names = root.get("feature_names") if feature_names is None else feature_names
-    names = _name_features(pieces, feature_names)
-    labels = root.get("class_names") if class_names is None else class_names
-    task = task or root.get("task") or _guess_task(pieces, labels)
-    if task == "classification":
-        labels = _labels(pieces) if labels is None else np.asarray(labels).tolist()
-    tree = _read(pieces, names, labels if task == "classification" else None)
-    _sum_up(tree, task)
-    return TreeView(tree, task, names, labels)
-
-
-def _unfold(description) -> list[_Piece]:
-    """The description's nodes in preorder."""
-    pieces: list[_Piece] = []
-    waiting = [_Piece(description, -1, "root")]
-    while waiting:
-        piece = waiting.pop()
-        if not isinstance(piece.content, dict):
-            piece = piece._replace(content={"value": piece.content})
-        pieces.append(piece)
-        i = len(pieces) - 1
-        with _told_where(pieces, i):
-            _check_keys(piece.content, ROOT_KEYS if i == 0 else ())
-        if "value" not in piece.content:
-            waiting += [_Piece(piece.content[side], i, side) for side in ("right", "left")]
-    return pieces
-
-
-@contextmanager
-def _told_where(pieces: list[_Piece], i: int) -> Iterator[None]:
-    try:
-        yield
-    except _Wrong as wrong:
-        path = []
-        while i >= 0:
-            path.append(pieces[i].side)
-            i = pieces[i].parent
-        raise ValueError(f"{'.'.join(reversed(path))}: {wrong}") from None
-
-
-def _need(condition: bool, otherwise: str) -> None:
-    if not condition:
-        raise _Wrong(otherwise)
-
-
-def _check_keys(content: dict, more: Sequence[str]) -> None:
-    is_leaf = "value" in content
-    allowed = LEAF_KEYS if is_leaf else INNER_KEYS
-    unknown = [key for key in content if key not in (*allowed, *more)]
-    node = "a leaf" if is_leaf else "an inner node"
-    _need(not unknown, f"{unknown} not known; {node} may have {', '.join(allowed)}")
-    for keys in () if is_leaf else (ASKED_KEYS, RANGE_KEYS):
-        choice = f"a leaf needs value; an inner node needs one of {', '.join(keys)}"
-        _need(sum(key in content for key in keys) == 1, choice)
-    both = "left" in content and "right" in content
-    _need(is_leaf or both, "an inner node needs left and right")
-
-
-def _features(content: dict) -> list:
-    """The features that a question is about, by name or number; none for a leaf."""
-    weights = content.get("weights", ())
-    return [content["feature"]] if "feature" in content else list(weights)
-
-
-def _name_features(pieces: list[_Piece], given) -> list[str]:
-    if given is not None:
-        return [str(name) for name in given]
-    used = [feature for piece in pieces for feature in _features(piece.content)]
-    names = [feature for feature in used if isinstance(feature, str)]
-    numbers = [feature for feature in used if _is_integer(feature)]
-    if names and numbers:
-        raise ValueError("some features have names and some numbers: give feature_names too")
-    return list(dict.fromkeys(names)) or [f"x{j + 1}" for j in range(max(numbers, default=-1) + 1)]
-
-
-def _guess_task(pieces: list[_Piece], labels) -> str:
-    values = [piece.content.get("value") for piece in pieces]
-    by_label = any(isinstance(value, str | bool | np.bool_ | dict) for value in values)
-    return "regression" if labels is None and not by_label else "classification"
-
-
-def _labels(pieces: list[_Piece]) -> list:
-    labels: list = []
-    for piece in pieces:
-        value = piece.content.get("value")
-        labels += value if isinstance(value, dict) else [value]
-    labels = [label for label in labels if isinstance(label, LABEL)]
-    return np.unique([label for label in labels if isinstance(label, str)] or labels).tolist()
-
-
-def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:
-    """The tree with its questions, children and leaves, not yet summed up."""
-    nodes = np.zeros(len(pieces), NODE)
-    for field in ("feature", "left", "right", "params", "bits"):
-        nodes[field] = -1
-    nodes["missing"], nodes["cut_low"], nodes["cut_high"] = RIGHT, -np.inf, np.inf
-    params: list[float] = []
-    bits: list[int] = []
-    leaves: dict[int, list[float]] = {}
-    for i, (content, parent, side) in enumerate(pieces):
-        if parent >= 0:
-            nodes[side][parent] = i
-        with _told_where(pieces, i):
-            if "value" not in content:
-                _read_question(nodes[i], content, names, params, bits)
-                _read_missing(nodes[i], content)
-                continue
-            leaves[i] = _read_leaf(content, labels)
-            same = len(leaves[i]) == len(next(iter(leaves.values())))
-            _need(same, "all leaves must have the same number of targets")
-    stats = np.zeros((len(pieces), len(leaves[len(pieces) - 1])))
-    stats[list(leaves)] = list(leaves.values())
-    return Tree(nodes, stats, np.array(params, np.float64), np.array(bits, np.uint64))
-
-
-def _read_question(node, content: dict, names: list[str], params: list, bits: list) -> None:
-    features = [_place(feature, names) for feature in _features(content)]
-    if "feature" in content:
-        node["kind"], node["feature"] = CATEGORY if "in" in content else AXIS, features[0]
-    else:
-        weights = content["weights"]
-        _need(
-            isinstance(weights, dict) and len(weights) > 0, "weights must be {feature: factor, …}"
-        )
-        _need("in" not in content, "'in' goes with a feature, not with weights")
-        node["kind"], node["params"] = OBLIQUE, len(params)
-        factors = [_number(weight, "a weight") for weight in weights.values()]
-        params += [len(features), *np.column_stack([features, factors]).ravel().tolist()]
-    if "in" in content:
-        node["bits"] = len(bits)
-        bits += _category_words(content["in"])
-    elif "cut" in content:
-        node["cut_high"] = _number(content["cut"], "cut")
-    else:
-        cuts = [_number(cut, "between") for cut in _list(content["between"], "between")]
-        _need(len(cuts) == 2 and cuts[0] < cuts[1], f"between must be [low, high], not {cuts}")
-        node["cut_low"], node["cut_high"] = cuts
-
-
-def _place(feature, names: list[str]) -> int:
-    if isinstance(feature, str) and names.count(feature) == 1:
-        return names.index(feature)
-    known = _is_integer(feature) and feature < len(names)
-    _need(known, f"{feature!r} is neither the name of one feature nor its number, of {names}")
-    return int(feature)
-
-
-def _category_words(codes) -> list[int]:
-    """The categories as descend's category_side reads them."""
-    fine = all(_is_integer(code) and code < MAX_CATEGORY for code in _list(codes, "in"))
-    _need(fine and len(codes) > 0, f"'in' must list integers from 0 to {MAX_CATEGORY - 1}")
-    words = [0] * (int(max(codes)) // 64 + 1)
-    for code in codes:
-        words[int(code) // 64] |= 1 << int(code) % 64
-    return [len(words), *words]
-
-
-def _read_missing(node, content: dict) -> None:
-    missing, share = content.get("missing", "right"), content.get("missing_share")
-    _need(missing in tuple(SIDES), f"missing must be one of {', '.join(SIDES)}, not {missing!r}")
-    both = missing == "both"
-    _need(both == (share is not None), "missing 'both' needs a missing_share, and nothing else")
-    node["missing"] = SIDES[missing]
-    node["missing_share"] = _number(share, "missing_share") if both else 0
-    _need(0 <= node["missing_share"] <= 1, f"missing_share lies between 0 and 1, not at {share}")
-
-
-def _read_leaf(content: dict, labels: list | None) -> list[float]:
-    """The leaf's statistics: a weight for each label, or [weight, means …, squares …]."""
-    value, weight = content["value"], _number(content.get("weight", 1), "weight")
-    _need(weight > 0, f"weight must be positive, not {weight}")
-    if labels is None:
-        means = [_number(v, "value") for v in (value if isinstance(value, list) else [value])]
-        return [weight, *means, *(0.0 for _ in means)]
-    _need(isinstance(value, dict | LABEL), f"value must be a label or label: weight, not {value!r}")
-    weights = value if isinstance(value, dict) else {value: weight}
-    for label in weights:
-        _need(label in labels, f"{label!r} is none of the classes {labels}")
-    stats = [_number(weights.get(label, 0), "a class's weight") for label in labels]
-    _need(min(stats) >= 0 and sum(stats) > 0, f"classes need positive weights, not {stats}")
-    return stats
-
-
-def _sum_up(tree: Tree, task: str) -> None:
-    """Fill in the inner nodes' statistics, children first, and all weights."""
-    nodes, stats = tree.nodes, tree.stats
-    n_targets = (stats.shape[1] - 1) // 2
-    mean, squares = slice(1, 1 + n_targets), slice(1 + n_targets, None)
-    for i in reversed(np.flatnonzero(nodes["kind"] != LEAF)):
-        left, right = stats[nodes["left"][i]], stats[nodes["right"][i]]
-        stats[i] = left + right
-        if task == "regression":
-            weight, apart = stats[i, 0], right[mean] - left[mean]
-            stats[i, mean] = left[mean] + right[0] / weight * apart
-            stats[i, squares] += left[0] * right[0] / weight * apart**2
-    nodes["weight"] = stats.sum(axis=1) if task == "classification" else stats[:, 0]
-    nodes["impurity"] = np.nan
-
-
-def _is_integer(value) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0
-
-
-def _number(value, what: str) -> float:
-    real = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    _need(real, f"{what} must be a finite number, not {value!r}")
-    return float(value)
-
-
-def _list(value, what: str) -> list:
-    _need(isinstance(value, list | tuple | np.ndarray), f"{what} must be a list, not {value!r}")
-    return list(value)

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from forestlab.view import build_tree
+from forestlab.handmade import build_tree
 
 mpl.use("Agg")
 

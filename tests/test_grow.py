@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestlab.core.arrays import LEAF, tree_of
-from forestlab.core.search import insertion_sort, make_groups, radix_sort, thin
+from forestlab.core.search import group_by_sort, make_groups, thin
 from forestlab.forest import grow_forest, grow_trees, prepare
 
 WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
@@ -260,15 +260,18 @@ def test_fewer_thresholds_are_some_of_more(n_cuts, key):
 
 @few_examples
 @given(generators, st.integers(1, 80), st.integers(1, 32))
-def test_sorts(rng, n_rows, n_bits):
-    """By key, and rows of one key in their order: the place is the lower half."""
-    keys = rng.integers(0, 2**n_bits, n_rows, np.uint64)
-    items = keys << np.uint64(32) | np.arange(n_rows, dtype=np.uint64)
-    inserted, by_bytes = items.copy(), items.copy()
-    insertion_sort(inserted, len(items))
-    radix_sort(by_bytes, np.empty_like(items), len(items), int(keys.max()))
-    np.testing.assert_array_equal(inserted, np.sort(items))
-    np.testing.assert_array_equal(by_bytes, np.sort(items))
+def test_sorted_groups(rng, n_rows, n_bits):
+    """Rows stand by key, those of one key in their order; in used scratch too."""
+    keys = rng.integers(0, 2**n_bits, n_rows, np.uint32)
+    groups = make_groups(n_rows, 2**n_bits, 1)
+    groups.keys[:] = keys
+    for _ in range(2):
+        n_groups = group_by_sort(groups, int(keys.min()), int(keys.max()), n_rows)
+    values, counts = np.unique(keys, return_counts=True)
+    np.testing.assert_array_equal(groups.key[:n_groups], values - values[0])
+    np.testing.assert_array_equal(groups.end[:n_groups], np.cumsum(counts))
+    places = groups.order & np.uint64(2**32 - 1)
+    np.testing.assert_array_equal(places, np.argsort(keys, kind="stable"))
 
 
 # ---- randomness by place -----------------------------------------------------------------------

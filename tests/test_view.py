@@ -9,7 +9,8 @@ import pytest
 from forestlab.core.arrays import Settings
 from forestlab.core.prune import cut
 from forestlab.forest import Recipe, grow_trees, prepare
-from forestlab.view import TreeView, build_tree, short
+from forestlab.handmade import build_tree
+from forestlab.view import TreeView, short
 
 NAN = np.nan
 
@@ -75,7 +76,7 @@ def grown(task="classification", depth=4, n_targets=1, seed=0):
 def test_walk_of_the_textbook_row():
     view = build_tree(TEXTBOOK)
     steps = view.walk([8, 0, 5])
-    assert [step.question for step in steps] == ["x1 ≤ 7", "x2 ≤ 1", "x3 ≤ 6", None]
+    assert [step.question for step in steps] == ["x0 ≤ 7", "x1 ≤ 1", "x2 ≤ 6", None]
     assert [step.answer for step in steps] == [False, True, True, None]
     assert [step.value for step in steps] == [8, 0, 5, 9]
     assert [step.node for step in steps] == [0, 4, 5, 6]
@@ -84,7 +85,7 @@ def test_walk_of_the_textbook_row():
 
 def test_explain():
     assert build_tree(TEXTBOOK).explain([8, 0, 5]) == (
-        "x1 ≤ 7? 8 → no\nx2 ≤ 1? 0 → yes\nx3 ≤ 6? 5 → yes\nprediction: 9"
+        "x0 ≤ 7? 8 → no\nx1 ≤ 1? 0 → yes\nx2 ≤ 6? 5 → yes\nprediction: 9"
     )
     view = build_tree(JOB_OFFER)
     assert view.explain([60000, 1.5, 1]) == (
@@ -118,7 +119,7 @@ def test_text():
 
 def test_text_of_a_cut_tree_says_what_is_below():
     assert build_tree(TEXTBOOK).export_text(max_depth=1, decimals=1) == (
-        "x1 ≤ 7?\n├─ yes: 3 … 2 nodes below, 1 level deep\n└─ no: 7 … 4 nodes below, 2 levels deep"
+        "x0 ≤ 7?\n├─ yes: 3 … 2 nodes below, 1 level deep\n└─ no: 7 … 4 nodes below, 2 levels deep"
     )
     assert build_tree(TEXTBOOK).export_text(max_depth=0) == "5.667 … 8 nodes below, 3 levels deep"
 
@@ -168,7 +169,7 @@ def test_missing_values_that_go_both_ways(shares, expected):
     view = build_tree(split(split(1, 2, feature=0, cut=-1, **lower), 3, feature=0, cut=1, **upper))
     assert view.predict([[NAN], [-2], [0], [2]]).tolist() == [expected, 1, 2, 3]
     assert view.walk([NAN])[-1].value == expected
-    assert view.question(0) == f"x1 ≤ 1 (missing: {short(shares[0])} yes)"
+    assert view.question(0) == f"x0 ≤ 1 (missing: {short(shares[0])} yes)"
     assert build_tree(view.describe()).describe() == view.describe()
 
 

@@ -17,6 +17,7 @@ Beside each node stands a row of *statistics*: the weight of each class, or for 
 ``[weight, mean of each target, sum of squared deviations of each target]``.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,11 @@ NODE = np.dtype(
 assert NODE.itemsize == 64
 
 
+# All that a walk needs of a leaf or a single cut, in a quarter of a cache line: trees of 20,000
+# nodes then stay in cache. The left child stands right behind its parent.
+STEP = np.dtype([("feature", np.int32), ("right", np.int32), ("cut", np.float64)])
+
+
 class Columns(NamedTuple):
     """Encoded features. Column j's codes run from 0 to ``first[j + 1] - first[j] - 1``."""
 
@@ -71,6 +77,7 @@ class Forest(NamedTuple):
     first_node: np.ndarray  # (n_trees + 1,) int64
     first_param: np.ndarray  # (n_trees + 1,) int64
     first_bit: np.ndarray  # (n_trees + 1,) int64
+    steps: np.ndarray  # (n_nodes,) STEP, derived from the nodes; empty if they hold other splits
 
 
 class Settings(NamedTuple):
@@ -109,14 +116,33 @@ def plant(trees: list[Tree]) -> Forest:
         np.empty((first[0][-1], n_stats)),
         np.empty(first[1][-1]),
         np.empty(first[2][-1], np.uint64),
-        *first,
+        first[0],
+        first[1],
+        first[2],
+        np.empty(0, STEP),
     )
     for t in range(len(trees)):
         for target, source in zip(tree_of(forest, t), trees[t], strict=True):
             target[...] = source
         trees[t] = None  # type: ignore[call-overload]
     trees.clear()
-    return forest
+    return with_steps(forest)
+
+
+def with_steps(forest: Forest) -> Forest:
+    """The forest with its short walk, if every split is a single cut that sends a NaN right."""
+    nodes = forest.nodes
+    steps = np.empty(len(nodes), STEP)
+    for first, end in pairwise(forest.first_node):
+        here, step = nodes[first:end], steps[first:end]
+        leaf = here["kind"] == LEAF
+        single = (here["kind"] == AXIS) & (here["cut_low"] == -np.inf) & (here["missing"] == RIGHT)
+        if not (leaf | (single & (here["left"] == np.arange(1, len(here) + 1)))).all():
+            return forest._replace(steps=np.empty(0, STEP))
+        step["feature"] = np.where(leaf, -1, here["feature"])
+        step["right"] = here["right"]
+        step["cut"] = here["cut_high"]
+    return forest._replace(steps=steps)
 
 
 def _offsets(lengths: list[int]) -> np.ndarray:

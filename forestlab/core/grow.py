@@ -78,7 +78,7 @@ WAITING = np.dtype(
 
 
 class Scratch(NamedTuple):
-    """One thread's memory. The kernel allocates nothing; pages that it never touches cost nothing."""
+    """One thread's memory, as the kernel allocates nothing; pages it never touches cost nothing."""
 
     # The tree so far.
     nodes: np.ndarray  # (most nodes,) NODE

@@ -76,7 +76,8 @@ def kernel(purpose: str = "", allocates: bool = True) -> Callable:
         if purpose:
             _purposes[id(function)] = purpose
         with _cached_here():
-            return numba.njit(nogil=True, cache=True, error_model="numpy", _nrt=allocates)(function)
+            options: Any = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": allocates}
+            return numba.njit(**options)(function)
 
     return decorate
 

@@ -36,7 +36,7 @@ class Groups(NamedTuple):
     order: np.ndarray  # (n,) uint64: (key, place) of each row; sorted when not dense
     buffer: np.ndarray  # (n,) uint64
     bins: np.ndarray  # float64: a cell for each (key, slot); zero between uses
-    count: np.ndarray  # uint32: rows with each key; zero between uses
+    tally: np.ndarray  # uint32: rows with each key; zero between uses
     key: np.ndarray  # int64
     end: np.ndarray  # int64: rows in this group and those before it
     lowest_mark: np.ndarray  # int64: least and greatest target mark in the group
@@ -71,7 +71,7 @@ def bins_pay(n_keys, n_rows, n_slots):
 @jitable
 def group_in_bins(groups, least, greatest, n_rows, slots, amounts, n_slots):
     """Tally rows into bins; list the bins that hold any."""
-    keys, bins, count = groups.keys, groups.bins, groups.count
+    keys, bins, count = groups.keys, groups.bins, groups.tally
     n_parts = slots.shape[1]
     first = np.uint32(least)
     stride = np.uint64(n_slots)
@@ -90,7 +90,7 @@ def list_groups(groups, n_keys):
     There is no branch to mispredict: an entry for a key that does not occur is written over. With
     a branch 100 rows over 256 keys took twice as long.
     """
-    count, group_key, group_end = groups.count, groups.key, groups.end
+    count, group_key, group_end = groups.tally, groups.key, groups.end
     n_groups = 0
     seen = np.uint32(0)
     for key in range(n_keys):
@@ -99,13 +99,13 @@ def list_groups(groups, n_keys):
         seen += n_here
         group_key[n_groups] = key
         group_end[n_groups] = seen
-        n_groups += np.int64(n_here > 0)
+        n_groups += 1 if n_here > 0 else 0
     return n_groups
 
 
 @jitable
 def empty_bins(groups, n_keys, n_slots):
-    count, bins = groups.count, groups.bins
+    count, bins = groups.tally, groups.bins
     for key in range(n_keys):
         count[key] = 0
     for cell in range(n_keys * n_slots):
@@ -115,7 +115,7 @@ def empty_bins(groups, n_keys, n_slots):
 @jitable
 def group_by_counting(groups, least, greatest, n_rows):
     """Sort rows by counting their keys."""
-    keys, order, count = groups.keys, groups.order, groups.count
+    keys, order, count = groups.keys, groups.order, groups.tally
     first = np.uint32(least)
     n_keys = greatest - least + 1
     for i in range(n_rows):
@@ -142,7 +142,7 @@ def group_by_sort(groups, least, greatest, n_rows):
     if n_rows <= INSERTION:
         insertion_sort(order, n_rows)
     else:
-        radix_sort(order, groups.buffer, groups.count, n_rows, greatest - least)
+        radix_sort(order, groups.buffer, groups.tally, n_rows, greatest - least)
     n_groups = 0
     last = np.int64(-1)
     for i in range(n_rows):
