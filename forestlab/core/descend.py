@@ -103,7 +103,7 @@ def short_walks(steps, first, X, rows, n_rows, depth, ends, active):
             child = right + (left - right) * np.int64(value <= step["cut"])
             ends[k] = child if inner else i
             active[n_moved] = k
-            n_moved += np.int64(inner)
+            n_moved += 1 if inner else 0
         n_active = n_moved
         if n_active == 0:
             break

@@ -383,8 +383,8 @@ def may_split(settings, depth, n_rows):
 def sum_up(add, sums, side):
     """The side that holds all of the node's rows."""
     derived, weight = 0.0, 0.0
+    side[:] = 0.0
     for slot in range(sums.shape[0]):
-        side[slot] = 0.0
         derived, weight = add(side, slot, sums[slot], derived, weight)
     return Total(side, derived, weight)
 
