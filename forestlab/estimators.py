@@ -79,6 +79,7 @@ class Model(BaseEstimator):
         product = np.prod(present, axis=0) if present else None
         if product is not None:
             self._check_mass(targets, product)
+            parameters.require_rows(recipe, product)
         bagged = recipe.bag_size and recipe.replace
         return (by_class, given) if bagged else (product, None)
 
@@ -205,7 +206,8 @@ class Regressor(RegressorMixin, Model):
         return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
 
     def _encode_targets(self, y):
-        return np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64), 0
+        # A copy, as y may be read-only: to numba another type, and another kernel to compile.
+        return np.array(y.reshape(len(y), -1), dtype=np.float64, order="C"), 0
 
     def predict(self, X, depth=None) -> np.ndarray:
         """Means, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that max_depth."""
@@ -282,6 +284,9 @@ class ManyTrees(Model):
             raise ValueError(
                 f"X must be the training data, which had {self.n_rows_} rows; got {len(X)} rows."
             )
+        return self._answer_oob(X, depth)
+
+    def _answer_oob(self, X, depth=None) -> tuple[np.ndarray, np.ndarray]:
         n_jobs = parameters.n_threads(self.n_jobs)
         outside = rows_outside(
             self.recipe_, self.n_rows_, self.chances_, self.seed_, len(self), n_jobs
@@ -298,7 +303,7 @@ class ManyTrees(Model):
         """Keep out-of-bag answers and their score, over the rows that have one."""
         if not parameters.oob_wanted(self.oob_score):
             return
-        answers, self.oob_voters_ = self.predict_oob(X)
+        answers, self.oob_voters_ = self._answer_oob(X)
         if self.task == "classification":
             self.oob_decision_function_ = answers
         else:
@@ -318,6 +323,7 @@ class ManyTrees(Model):
         """Score answers as if this model had just given them, by any scorer."""
         judged = copy.copy(self)
         judged.__dict__["_answer"] = lambda *_: (answers, None)
+        judged.__dict__.pop("feature_names_in_", None)  # X has been checked, and is an array now
         if isinstance(self.oob_score, str):
             return get_scorer(self.oob_score)(judged, X, y)
         default = accuracy_score if self.task == "classification" else r2_score
@@ -477,6 +483,9 @@ ESTIMATORS: dict[str, type[Model]] = {
 def load(path) -> Model:
     """Read a model that `save` wrote. Nothing in the file is run; a damaged file is refused."""
     name, params, fitted = storage.read(path)
-    model = ESTIMATORS[parameters.one_of("estimator", name, ESTIMATORS)](**params)
+    cls = ESTIMATORS[parameters.one_of("estimator", name, ESTIMATORS)]
+    for param in params:
+        parameters.one_of(f"a parameter of {name}", param, cls().get_params())
+    model = cls(**params)
     model.__dict__.update(fitted)
     return model

@@ -15,11 +15,13 @@ from forestlab.core.arrays import LEAF, Columns, Forest, Settings, Tree, n_trees
 from forestlab.core.bag import bag_counts, tree_features
 from forestlab.core.combine import COMBINERS, n_sums
 from forestlab.core.criteria import CRITERIA, n_slots, n_stats
-from forestlab.core.descend import NO_DEPTH, find_ends, sum_kernel
+from forestlab.core.descend import NO_DEPTH, find_ends, sum_kernel, surface_kernel
 from forestlab.core.encode import MAX_BINS, encode
 from forestlab.core.grow import Scratch, Sizes, grow_kernel, make_scratch
 from forestlab.core.rng import tree_key
 from forestlab.core.search import SEARCHES
+
+BLOCK_NUMBERS = 2_000_000  # 16 MB a thread
 
 
 class Recipe(NamedTuple):
@@ -174,16 +176,18 @@ def in_threads(work: Callable, items, n_jobs: int, stop=None, show=None) -> list
     """[work(item) for item in items], in threads; Ctrl-C ends it at once.
 
     The main thread only waits, so that it sees the interrupt; `stop` then ends running kernels.
+    What cannot be ended, a kernel that is being compiled, is not waited for.
     """
-    with ThreadPoolExecutor(n_jobs) as pool:
+    pool = ThreadPoolExecutor(n_jobs)
+    try:
         futures = [pool.submit(work, item) for item in items]
-        try:
-            return [future.result() for future in (show(futures) if show else futures)]
-        except BaseException:
-            if stop is not None:
-                stop[0] = 1
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+        return [future.result() for future in (show(futures) if show else futures)]
+    except BaseException:
+        if stop is not None:
+            stop[0] = 1
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 # ---- asking a forest ---------------------------------------------------------------------------
@@ -212,7 +216,7 @@ def combined(
     outside = np.zeros((0, 0), np.uint8) if outside is None else outside
 
     def add_block(rows: slice) -> None:
-        block = np.ascontiguousarray(X[rows], dtype=np.float64)
+        block = _block(X, rows)
         start = rows.start
         add_answers(forest, block, _limit(depth), outside, start, sums[rows], voters[rows])
 
@@ -220,12 +224,42 @@ def combined(
     return COMBINERS[combiner].finish[task](sums, voters), voters
 
 
+def by_depth(
+    forest: Forest,
+    task: str,
+    combiner: str,
+    X,
+    n_depths: int,
+    use: Callable[[slice, np.ndarray, np.ndarray], None],
+    n_jobs: int = 1,
+    outside=None,
+) -> None:
+    """The forest's answers at depth 0 … n_depths - 1 from one walk, handed over in blocks of rows.
+
+    `use(rows, answers, voters)` gets (n_depths, n_in_block, …) answers as `combined` gives them. A
+    block holds at most BLOCK_NUMBERS of them, which bounds memory whatever the data's size.
+    """
+    add_answers = surface_kernel(task, combiner)
+    width = n_sums(combiner, task, forest.stats.shape[1])
+    outside = np.zeros((0, 0), np.uint8) if outside is None else outside
+
+    def use_block(rows: slice) -> None:
+        block = _block(X, rows)
+        sums = np.zeros((n_depths * len(block), width))
+        voters = np.zeros(len(block), np.int64)
+        add_answers(forest, block, n_depths, outside, rows.start, sums, voters)
+        answers = COMBINERS[combiner].finish[task](sums, np.tile(voters, n_depths))
+        use(rows, answers.reshape(n_depths, len(block), -1), voters)
+
+    _by_blocks(use_block, len(X), n_jobs, max(1, BLOCK_NUMBERS // (n_depths * width)))
+
+
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     """The node of each tree where each row ends, (n_trees, n_rows) int64."""
     found = np.empty((n_trees(forest), len(X)), np.int64)
 
     def find_block(rows: slice) -> None:
-        block = np.ascontiguousarray(X[rows], dtype=np.float64)
+        block = _block(X, rows)
         # The kernel takes one layout, so a block is written apart and copied.
         part = np.empty((len(found), len(block)), np.int64)
         find_ends(forest, block, _limit(depth), part)
@@ -260,13 +294,18 @@ def importances(forest: Forest, n_features: int) -> np.ndarray:
     return np.divide(found, total, out=np.zeros_like(found), where=total > 0)
 
 
+def _block(X, rows: slice) -> np.ndarray:
+    """Rows in the one layout that the kernels are compiled for; to numba read-only is another."""
+    return np.require(X[rows], np.float64, ["C", "W"])
+
+
 def _limit(depth: int | None) -> int:
     return NO_DEPTH if depth is None else depth
 
 
-def _by_blocks(work: Callable[[slice], None], n_rows: int, n_jobs: int) -> None:
+def _by_blocks(work: Callable[[slice], None], n_rows: int, n_jobs: int, most: int = 8192) -> None:
     """Do the rows in blocks, small enough to share out and to bound what is copied."""
-    size = min(max(-(-n_rows // (4 * n_jobs)), 256), 8192) if n_jobs > 1 else 8192
+    size = min(max(-(-n_rows // (4 * n_jobs)), 256), most) if n_jobs > 1 else most
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
     if n_jobs == 1 or len(blocks) == 1:
         for block in blocks:

@@ -290,7 +290,17 @@ def oob_wanted(given) -> bool:
     if not (isinstance(given, bool | np.bool_ | str) or callable(given)):
         allowed = "True, False, the name of a scorer or a metric(y_true, y_pred)"
         _refuse("oob_score", given, allowed)
-    return given is not False
+    return not isinstance(given, bool | np.bool_) or bool(given)
+
+
+def require_rows(recipe: Recipe, weights: np.ndarray) -> None:
+    """Refuse bags that may hold no row of any weight."""
+    n_without = int(np.sum(weights == 0))
+    if not recipe.replace and 0 < recipe.bag_size <= n_without:
+        raise ValueError(
+            f"max_samples must be more than the {n_without} rows of no weight, or a tree may see "
+            f"none of the others; got {recipe.bag_size} rows."
+        )
 
 
 def require_bag(recipe: Recipe) -> None:

@@ -11,7 +11,6 @@ does not look at bounds, may walk them.
 import json
 import os
 import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,8 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
     """
     forest, recipe = fitted["forest_"], fitted["recipe_"]
     arrays = {name: value for name, value in fitted.items() if isinstance(value, np.ndarray)}
-    values = {name: value for name, value in fitted.items() if isinstance(value, int | float)}
+    plain = (int, float, np.generic)
+    values = {name: _plain(value) for name, value in fitted.items() if isinstance(value, plain)}
     text = {
         "format": "forestlab",
         "version": VERSION,
@@ -66,14 +66,13 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
 
 
 def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    handle, scratch = tempfile.mkstemp(dir=path.resolve().parent, prefix=".forestlab-")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    path = path.resolve()
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".forestlab-") as scratch:
+        # Only the folder is private: the file gets the permissions that any new file would.
+        written = Path(scratch, path.name)
+        with open(written, "wb") as file:
             np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        os.replace(scratch, path)
-    except BaseException:
-        os.unlink(scratch)
-        raise
+        os.replace(written, path)
 
 
 def _without_objects(name: str, array: np.ndarray) -> np.ndarray:
@@ -100,23 +99,28 @@ def _plain(value):
 
 def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """The estimator's name, its parameters and its fitted values, as `write` got them."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        text = json.loads(arrays.pop(TEXT).tobytes())
-        version = text["version"] if text["format"] == "forestlab" else None
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(f"{path} is not a forestlab model, or is damaged: {error}") from error
+    with open(path, "rb") as file:
+        try:
+            text, arrays = _contents(file)
+            version = text["version"] if text["format"] == "forestlab" else None
+        except Exception as error:  # zipfile, zlib and numpy have a dozen for damage
+            raise ValueError(f"{path} is not a forestlab model, or is damaged.") from error
     if version != VERSION:
         raise ValueError(
             f"{path} has format version {version}; this forestlab reads version {VERSION}."
         )
     try:
         fitted = _fitted(text, arrays)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        params = {name: _unplain(value) for name, value in text["params"].items()}
+        return text["estimator"], params, fitted
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
-    params = {name: _unplain(value) for name, value in text["params"].items()}
-    return text["estimator"], params, fitted
+
+
+def _contents(file) -> tuple[dict, dict[str, np.ndarray]]:
+    with np.load(file, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return json.loads(arrays.pop(TEXT).tobytes()), arrays
 
 
 def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -126,6 +130,7 @@ def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     forest = with_steps(forest)
     settings = Settings(**text["recipe"].pop("settings"))
     recipe = Recipe(settings=settings, **text["recipe"])
+    check_bags(recipe, text["values"]["n_rows_"], arrays["chances_"])
     arrays |= {name: arrays[name].astype(object) for name in text["objects"]}
     return {"forest_": forest, "recipe_": recipe, **text["values"], **arrays}
 
@@ -138,7 +143,9 @@ def check_forest(forest: Forest, n_features: int) -> None:
     """Raise ValueError unless every walk through the forest stays within its arrays and ends."""
     nodes = forest.nodes
     _check(nodes.dtype == NODE and nodes.ndim == 1, "nodes")
-    _check(forest.stats.dtype == np.float64 and forest.stats.shape[:1] == nodes.shape, "statistics")
+    stats = forest.stats
+    _check(stats.dtype == np.float64 and stats.ndim == 2 and stats.size > 0, "statistics")
+    _check(len(stats) == len(nodes), "statistics")
     _check(forest.params.dtype == np.float64 and forest.bits.dtype == np.uint64, "pools")
     pools = (nodes, forest.params, forest.bits)
     for first, pool in zip(forest[4:7], pools, strict=True):
@@ -147,17 +154,26 @@ def check_forest(forest: Forest, n_features: int) -> None:
         _check((np.diff(first) >= 0).all() and first[-1] == len(pool), "offsets")
     _check((np.diff(forest.first_node) > 0).all(), "offsets")
     sizes = np.diff(forest.first_node)
-    place = np.arange(len(nodes)) - np.repeat(forest.first_node[:-1], sizes)
+    begins = np.repeat(forest.first_node[:-1], sizes)
+    place = np.arange(len(nodes)) - begins
     inner = nodes["kind"] != LEAF
     for child in ("left", "right"):
         later = (nodes[child] > place) & (nodes[child] < np.repeat(sizes, sizes))
         _check(later[inner].all(), "children")
+    children = np.concatenate([(begins + nodes[child])[inner] for child in ("left", "right")])
+    _check(len(np.unique(children)) == len(children) == len(nodes) - len(sizes), "children")
     _check((nodes["kind"] <= CATEGORY).all(), "kinds of node")
     on_feature = np.isin(nodes["kind"], (AXIS, CATEGORY))
     known = (nodes["feature"] >= 0) & (nodes["feature"] < n_features)
     _check(known[on_feature].all(), "features")
     for t in range(len(sizes)):
         _check_pools(tree_of(forest, t), n_features)
+
+
+def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:
+    """Raise ValueError unless bags can be drawn again."""
+    _check(0 <= recipe.bag_size <= n_rows, "bags")
+    _check(chances.dtype == np.float64 and chances.shape in ((0,), (n_rows,)), "bags")
 
 
 def _check_pools(tree: Tree, n_features: int) -> None:

@@ -418,3 +418,80 @@ def cut(nodes, depth):
     for field, value in ("kind", LEAF), ("feature", -1), ("cut_high", np.inf):
         upper[field][upper["left"] < 0] = value
     return upper, kept
+
+
+# ---- asking many trees -------------------------------------------------------------------------
+
+
+def path(nodes, x):
+    """The nodes that a row visits, from the root on."""
+    return [walk(nodes, x, depth) for depth in range(depths(nodes)[walk(nodes, x)] + 1)]
+
+
+def normalised(numbers):
+    return np.array(numbers) / sum(numbers)
+
+
+def average_classes(ends, roots):
+    return np.mean([posterior(stats) for stats in ends], axis=0)
+
+
+def product_classes(ends, roots):
+    """Each leaf gets one more row, a part of it for each class."""
+    extended = [(stats + 1 / len(stats)) / (stats.sum() + 1) for stats in ends]
+    return normalised(np.prod(extended, axis=0))
+
+
+def vote_classes(ends, roots):
+    winners = [list(stats).index(max(stats)) for stats in ends]
+    return normalised([winners.count(k) for k in range(len(ends[0]))])
+
+
+def average_means(ends, roots):
+    return np.mean([mean(stats) for stats in ends], axis=0)
+
+
+def product_means(ends, roots):
+    """Normal distributions multiplied; each leaf's variance gets one more row, of its root's."""
+    n_targets = len(ends[0]) // 2
+    precisions = [
+        (end[0] + 1) / (end[1 + n_targets :] + root[1 + n_targets :] / root[0])
+        for end, root in zip(ends, roots, strict=True)
+    ]
+    return sum(p * mean(end) for p, end in zip(precisions, ends, strict=True)) / sum(precisions)
+
+
+COMBINERS = {
+    ("average", "classification"): average_classes,
+    ("average", "regression"): average_means,
+    ("product", "classification"): product_classes,
+    ("product", "regression"): product_means,
+    ("vote", "classification"): vote_classes,
+}
+
+
+def answer(trees, combiner, task, x, depth=None):
+    """What trees, as (nodes, stats), say together of a row."""
+    ends = [stats[walk(nodes, x, depth)] for nodes, stats in trees]
+    return COMBINERS[combiner, task](ends, [stats[0] for _, stats in trees])
+
+
+def out_of_bag(trees, bags, combiner, task, X):
+    """Each training row's answer from the trees whose bag has it not, and how many these are."""
+    answers, voters = [], (np.array(bags) == 0).sum(axis=0)
+    for row, x in enumerate(X):
+        asked = [tree for tree, counts in zip(trees, bags, strict=True) if counts[row] == 0]
+        nothing = np.full(len(answer(trees, combiner, task, x)), np.nan)
+        answers.append(answer(asked, combiner, task, x) if asked else nothing)
+    return np.array(answers), voters
+
+
+def importances(nodes, n_features):
+    """Each feature's share in what splits take from weight × impurity."""
+    taken = np.zeros(n_features)
+    for node in nodes:
+        if node["kind"] != LEAF:
+            three = [node, nodes[node["left"]], nodes[node["right"]]]
+            here, left, right = (one["weight"] * one["impurity"] for one in three)
+            taken[node["feature"]] += here - left - right
+    return taken / taken.sum() if taken.any() else taken

@@ -22,9 +22,8 @@ from forestlab.core.jit import jitable
 
 @jitable
 def average_classes(stats, i, root, weight, share, sums, row):
-    scale = share / weight
     for k in range(stats.shape[1]):
-        sums[row, k] += scale * stats[i, k]
+        sums[row, k] += share * (stats[i, k] / weight)  # exactly 1 in a pure leaf
 
 
 @jitable

@@ -203,6 +203,45 @@ def sum_kernel(task: str, combiner: str):
     return sum_answers
 
 
+@functools.cache
+def surface_kernel(task: str, combiner: str):
+    """The compiled sum of the trees' answers at every depth."""
+    contribute = COMBINERS[combiner].contribute[task]
+
+    @kernel()
+    def sum_by_depth(forest, X, n_depths, outside, first_row, sums, voters):
+        """As `sum_answers` for depth 0 … n_depths - 1 at once, from one walk of each row.
+
+        sums[d * n_rows + row] is the row's sum at depth d; to the bit what `sum_answers` gives.
+        """
+        nodes, stats, steps = forest.nodes, forest.stats, forest.steps
+        short = steps.shape[0] > 0
+        frontier = make_frontier(forest, short)
+        n_rows = X.shape[0]
+        rows = np.empty(TILE, np.int64)
+        for tile in range(0, n_rows, TILE):
+            for t in range(forest.first_node.shape[0] - 1):
+                root = forest.first_node[t]
+                n_asked = ask(outside, t, first_row, tile, min(TILE, n_rows - tile), rows)
+                for k in range(n_asked):
+                    row = rows[k]
+                    voters[row] += 1
+                    i = root
+                    for d in range(n_depths):
+                        place = d * n_rows + row
+                        if short:
+                            contribute(stats, i, root, nodes[i]["weight"], 1.0, sums, place)
+                            if steps[i]["feature"] >= 0:
+                                goes_left = X[row, steps[i]["feature"]] <= steps[i]["cut"]
+                                i = i + 1 if goes_left else root + steps[i]["right"]
+                            continue
+                        for end in range(frontier_walk(forest, t, X[row], d, frontier)):
+                            i, share = frontier.ends[end], frontier.shares[end]
+                            contribute(stats, i, root, nodes[i]["weight"], share, sums, place)
+
+    return sum_by_depth
+
+
 @jitable
 def ask(outside, t, first_row, tile, n, rows):
     """List the rows of a tile that tree t answers for."""

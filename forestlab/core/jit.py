@@ -22,7 +22,7 @@ import numba
 from numba.core import event
 from numba.extending import register_jitable
 
-__all__ = ["cache_folder", "jitable", "kernel"]
+__all__ = ["cache_folder", "core_version", "jitable", "kernel"]
 
 logger = logging.getLogger("forestlab")
 
@@ -34,23 +34,34 @@ _purposes: dict[int, str] = {}  # id of a kernel's Python function → what it i
 
 
 @cache
-def cache_folder() -> Path:
-    """Where this version of the core keeps its compiled kernels."""
+def core_version() -> str:
+    """16 hex digits that change with any edit of core's source."""
     source = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         source.update(file.read_bytes())
-    return _writable_base() / "forestlab" / f"kernels-{source.hexdigest()[:16]}"
+    return source.hexdigest()[:16]
 
 
-def _writable_base() -> Path:
-    home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-    base = Path(home) if home else Path.home() / ".cache"
+@cache
+def cache_folder() -> Path:
+    """Where this version of the core keeps its compiled kernels."""
+    name = f"forestlab/kernels-{core_version()}"
     try:
-        base.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=base):
-            return base
-    except OSError:
-        return Path(tempfile.gettempdir())
+        return _writable(_base() / name)
+    except (OSError, RuntimeError):  # no place to write, or no home
+        return Path(tempfile.gettempdir()) / name
+
+
+def _base() -> Path:
+    home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    return Path(home) if home else Path.home() / ".cache"
+
+
+def _writable(folder: Path) -> Path:
+    """The folder, made if need be. Where it cannot be written numba would choose another, stale."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        return folder
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Arrays → matplotlib axes.
+"""A tree → boxes and lines.
 
 A tree is laid out in points (1/72 inch) before it is drawn: boxes fit their text, leaves stand
 evenly spaced, parents are centred over their children, and the space between leaves is the least
@@ -11,12 +11,15 @@ from __future__ import annotations
 import textwrap
 from typing import Any, NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
+
+from forestlab.figures.style import ink
 
 # "$" in a name is a dollar, not the start of a formula.
 FONT: dict[str, Any] = {"fontsize": 9.0, "linespacing": 1.25, "parse_math": False}
@@ -63,11 +66,11 @@ class Layout(NamedTuple):
 
 def draw_tree(
     view,
-    ax: plt.Axes | None = None,
+    ax: Axes | None = None,
     max_depth: int | None = None,
     decimals: int = 2,
     show_stats: bool = True,
-) -> plt.Axes:
+) -> Axes:
     """Draw a tree.
 
     Parameters
@@ -85,6 +88,8 @@ def draw_tree(
     boxes = _boxes(view, max_depth, decimals, show_stats)
     new_figure = None
     if ax is None:
+        import matplotlib.pyplot as plt  # only here: pictures of runs do without it
+
         new_figure = plt.figure()
         ax = new_figure.add_axes((0, 0, 1, 1))
     layout = _lay_out(boxes, _text_sizes(ax, [box.text for box in boxes]))
@@ -161,17 +166,10 @@ def _class_colour(weights: np.ndarray) -> str:
     return to_hex(tuple(1.0 - strength * (1.0 - colour)))
 
 
-def _ink(colour: str) -> str:
-    """Black or white, whichever stands out more: the relative luminance of WCAG 2."""
-    rgb = np.array(to_rgb(colour))
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    return "black" if linear @ [0.2126, 0.7152, 0.0722] > 0.179 else "white"
-
-
 # ---- the layout --------------------------------------------------------------------------------
 
 
-def _text_sizes(ax: plt.Axes, texts: list[str]) -> np.ndarray:
+def _text_sizes(ax: Axes, texts: list[str]) -> np.ndarray:
     """Width and height of each text, in points."""
     probe = ax.text(0, 0, "", **FONT)
     sizes: dict[str, Any] = {}
@@ -224,7 +222,7 @@ def _extent(layout: Layout) -> tuple[float, float, float, float]:
     return left.min(), right.max(), (layout.y - layout.height / 2.0).min(), 0.0
 
 
-def _resize(figure: plt.Figure, ax: plt.Axes, layout: Layout) -> None:
+def _resize(figure: Figure, ax: Axes, layout: Layout) -> None:
     """Make the figure as large as the layout."""
     left, right, bottom, top = _extent(layout)
     size = np.array([right - left, top - bottom])
@@ -234,7 +232,7 @@ def _resize(figure: plt.Figure, ax: plt.Axes, layout: Layout) -> None:
     ax.set_position((*(MARGIN / outer), *(size / outer)))
 
 
-def _fit(ax: plt.Axes, layout: Layout) -> float:
+def _fit(ax: Axes, layout: Layout) -> float:
     """Show the layout in the middle of the axes; returns how many points a point becomes."""
     left, right, bottom, top = _extent(layout)
     frame = ax.get_window_extent()
@@ -250,7 +248,7 @@ def _fit(ax: plt.Axes, layout: Layout) -> float:
 # ---- drawing -----------------------------------------------------------------------------------
 
 
-def _draw_edges(ax: plt.Axes, boxes: list[Box], layout: Layout, scale: float) -> None:
+def _draw_edges(ax: Axes, boxes: list[Box], layout: Layout, scale: float) -> None:
     lines = []
     for k, box in enumerate(boxes):
         for child, word in ((box.left, "yes"), (box.right, "no")):
@@ -264,13 +262,13 @@ def _draw_edges(ax: plt.Axes, boxes: list[Box], layout: Layout, scale: float) ->
     ax.add_collection(LineCollection(lines, colors=LINE, linewidths=scale, zorder=1))
 
 
-def _draw_word(ax: plt.Axes, word: str, place: np.ndarray, scale: float) -> None:
+def _draw_word(ax: Axes, word: str, place: np.ndarray, scale: float) -> None:
     paper = {"facecolor": ax.figure.get_facecolor(), "edgecolor": "none", "pad": scale}
     ax.text(place[0], place[1], word, ha="center", va="center", fontsize=SMALL * scale, color=LINE,
             bbox=paper, zorder=2)  # fmt: skip
 
 
-def _draw_box(ax: plt.Axes, box: Box, centre, width: float, height: float, scale: float) -> None:
+def _draw_box(ax: Axes, box: Box, centre, width: float, height: float, scale: float) -> None:
     corner = (centre[0] - width / 2.0, centre[1] - height / 2.0)
     style = f"round,pad=0,rounding_size={PADDING[1]}"
     patch = FancyBboxPatch(corner, width, height, boxstyle=style, facecolor=box.colour,
@@ -279,6 +277,5 @@ def _draw_box(ax: plt.Axes, box: Box, centre, width: float, height: float, scale
     patch.set_gid(f"node {box.node}")
     ax.add_patch(patch)
     font = FONT | {"fontsize": FONT["fontsize"] * scale}
-    ink = _ink(box.colour)
-    ax.text(centre[0], centre[1], box.text, ha="center", va="center", color=ink, zorder=4,
-            gid=f"node {box.node}", **font)  # fmt: skip
+    ax.text(centre[0], centre[1], box.text, ha="center", va="center", color=ink(box.colour),
+            zorder=4, gid=f"node {box.node}", **font)  # fmt: skip

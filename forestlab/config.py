@@ -1,0 +1,161 @@
+"""What a run is made of: the schema that checks every key and type, and where things are.
+
+Hydra composes conf/*.yaml over the schema, so a mistyped key or a wrong type is an error. The
+*fingerprint* of a config names the result it gives: it covers the keys that may change a number,
+and of those only the ones that differ from the schema's default, so that an option added later
+does not change the fingerprint of old runs.
+"""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omegaconf import MISSING, OmegaConf
+
+
+class ConfigError(ValueError):
+    """A mistake of the person at the keyboard, in one sentence."""
+
+
+@dataclass
+class DatasetConfig:
+    """Which data set, how much of it, and how it is split."""
+
+    name: str = MISSING
+    task: str | None = None  # "classification" or "regression"; null: found out
+    path: str | None = None  # csv, parquet: the file
+    target: str | None = None  # csv, parquet, openml: a column; null: the last
+    openml_name: str | None = None
+    openml_version: int = 1
+    n_samples: int | None = None  # rows to make or to keep; null: the usual, or all
+    noise: float | None = None  # the toys and the made regressions; null: the usual
+    label_noise: float = 0.0  # share of training labels replaced by another class
+    data_seed: int = 0  # what is made, which rows are kept
+    drop: list[str] = field(default_factory=list)  # columns left out
+    test_size: float = 0.25  # share of all rows
+    valid_size: float = 0.25  # share of the rows that are not test rows
+    stratify: bool = False  # keep the shares of the classes in each part
+    split_seed: int = 2020
+    own_test: bool = True  # test on the data set's own test set, if it has one
+
+
+@dataclass
+class ModelConfig:
+    name: str = MISSING
+    bootstrap: bool = True
+    max_samples: float | int | None = None
+    subspace: str = "node"
+    max_features: float | int | str | None = None
+    rho: int | str | None = None
+    combine: str = "average"
+    min_samples_split: float | int = 2
+    min_samples_leaf: float | int = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    class_weight: str | None = None
+
+
+@dataclass
+class CriterionConfig:
+    name: str = "auto"
+
+
+@dataclass
+class SearchConfig:
+    name: str = "exact"
+    threshold: str = "midpoint"
+    n_thresholds: int | None = None
+
+
+@dataclass
+class TrackingConfig:
+    name: str = "mlflow"
+    uri: str | None = None
+    experiment: str = "forestlab"
+    run_name: str | None = None
+    model: bool = True  # keep the fitted model
+    pictures: bool = True
+
+
+@dataclass
+class Config:
+    dataset: DatasetConfig = field(default_factory=DatasetConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    criterion: CriterionConfig = field(default_factory=CriterionConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    tracking: TrackingConfig = field(default_factory=TrackingConfig)
+    max_depth: int | None = None
+    n_estimators: int = 100
+    seed: int = 0
+    n_jobs: int = -1
+    resume: bool = False
+
+
+TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume")
+NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
+
+
+def register() -> None:
+    """Make the schema known to Hydra, and the resolver that its folders use."""
+    from hydra.core.config_store import ConfigStore
+
+    ConfigStore.instance().store(name="base", node=Config)
+    OmegaConf.register_new_resolver("forestlab_home", lambda: str(home()), replace=True)
+
+
+# ---- places ------------------------------------------------------------------------------------
+
+
+def conf_folder() -> Path:
+    """conf/ inside the installed package, or else that of the checkout."""
+    package = Path(__file__).resolve().parent
+    return next(folder for folder in (package / "conf", package.parent / "conf") if folder.is_dir())
+
+
+def home() -> Path:
+    """Where everything is written: FORESTLAB_HOME, else outputs/ of the checkout or the folder."""
+    given = os.environ.get("FORESTLAB_HOME")
+    if given:
+        return Path(given).resolve()
+    root = Path(__file__).resolve().parent.parent
+    is_checkout = (root / "pyproject.toml").is_file() and (root / "conf").is_dir()
+    return (root if is_checkout else Path.cwd()) / "outputs"
+
+
+# ---- what a config says ------------------------------------------------------------------------
+
+
+def flat(config) -> dict[str, Any]:
+    """The resolved config as one level of dotted keys."""
+    found: dict[str, Any] = {}
+    whole: Any = OmegaConf.to_container(config, resolve=True)
+    waiting = [("", whole)]
+    while waiting:
+        prefix, node = waiting.pop()
+        for key, value in node.items():
+            if isinstance(value, dict):
+                waiting.append((f"{prefix}{key}.", value))
+            else:
+                found[prefix + key] = value
+    return dict(sorted(found.items()))
+
+
+def fingerprint(config) -> str:
+    """16 hex digits that name the result of a config."""
+    defaults = flat_defaults()
+    chosen = {
+        key: value
+        for key, value in flat(config).items()
+        if key.split(".")[0] not in NO_RESULT and defaults.get(key) != value
+    }
+    return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def flat_defaults() -> dict[str, Any]:
+    schema = OmegaConf.structured(Config)
+    for key in ("dataset.name", "model.name"):
+        OmegaConf.update(schema, key, "")
+    return flat(schema)

@@ -1,0 +1,106 @@
+"""Data sets: load one by its config, split it, name it by its digest.
+
+`load` finds the loader of a name in LOADERS, then drops columns, checks the values and keeps as
+many rows as asked; `split` draws train, validation and test rows; `digest` is a fingerprint of the
+data. Mistakes are told by DataError.
+"""
+
+import difflib
+from collections.abc import Callable
+
+import pandas as pd
+
+from forestlab.config import DatasetConfig
+from forestlab.datasets.base import DataError, Dataset, Parts, digest
+from forestlab.datasets.downloaded import DOWNLOADED
+from forestlab.datasets.files import FILES
+from forestlab.datasets.made import MADE, NOISY, friedman1_truth, sine_truth
+from forestlab.datasets.openml import OPENML
+from forestlab.datasets.packaged import PACKAGED
+from forestlab.datasets.splitting import noisy_labels, split
+from forestlab.datasets.table import drop_columns, listed, numeric, sample, target_array
+
+LOADERS: dict[str, Callable[[DatasetConfig], Dataset]] = {
+    **PACKAGED,
+    **MADE,
+    **DOWNLOADED,
+    **FILES,
+    **OPENML,
+}
+
+# Options that only some data sets take.
+TAKERS = {
+    "noise": NOISY,
+    "path": [*FILES],
+    "target": [*FILES, *OPENML],
+    "openml_name": [*OPENML],
+}
+
+
+def load(config: DatasetConfig) -> Dataset:
+    """The data set that a config names.
+
+    Parameters
+    ----------
+    config : DatasetConfig
+        Or any object with its attributes.
+
+    Returns
+    -------
+    Dataset
+        Numeric and finite features of shape (n, m), a target of shape (n,).
+    """
+    if config.name not in LOADERS:
+        raise DataError(f"dataset.name={config.name} is unknown{_hint(config.name)}.")
+    _check_options(config)
+    dataset = LOADERS[config.name](config)
+    target, task = target_array(
+        pd.Series(dataset.target, name="target"), config.task or dataset.task
+    )
+    frame = numeric(drop_columns(dataset.frame, config.drop))
+    dataset = dataset._replace(
+        frame=frame,
+        target=target,
+        task=task,
+        n_own_test=dataset.n_own_test if config.own_test else 0,
+        image_shape=None if config.drop else dataset.image_shape,
+    )
+    made = config.name in MADE
+    return dataset if made else sample(dataset, config.n_samples, config.data_seed)
+
+
+def _hint(name: str) -> str:
+    """What the name may have been meant for, and all the names."""
+    near = difflib.get_close_matches(name, LOADERS, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return f"{meant}; the data sets are {listed(LOADERS, len(LOADERS))}"
+
+
+def _check_options(config: DatasetConfig) -> None:
+    """Raise DataError for an option that the data set would silently ignore."""
+    for option, takers in TAKERS.items():
+        value = getattr(config, option)
+        if value is not None and config.name not in takers:
+            raise DataError(
+                f"dataset.{option}={value} has no meaning for {config.name}; "
+                f"it is an option of {listed(takers)}."
+            )
+    if config.data_seed < 0:
+        raise DataError(
+            f"dataset.data_seed={config.data_seed} is not a seed: it has to be 0 or more."
+        )
+
+
+__all__ = [
+    "LOADERS",
+    "DataError",
+    "Dataset",
+    "DatasetConfig",
+    "Parts",
+    "digest",
+    "friedman1_truth",
+    "load",
+    "noisy_labels",
+    "sine_truth",
+    "split",
+]

@@ -1,0 +1,76 @@
+"""SHA-256 of the downloaded data sets: of the files they come in, and of the arrays they become.
+
+Whatever source answers, the arrays have to match, so every machine studies the same bits. MNIST's
+arrays are checked as the bytes of the four idx files in which it was first published.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+
+from forestlab.datasets.base import DataError
+
+ARRAYS = "arrays"
+Chunk: TypeAlias = bytes | memoryview
+
+CHECKSUMS: dict[str, dict[str, str]] = {
+    "mnist": {
+        "mnist_train.csv": "06e64b0bf65de89c522348319ce5f63f43fb1cb40e1ce3c2ff43c1d3b8a0e14c",
+        "mnist_test.csv": "c5adfcc9ce29069f8a988a6af1dcdc009bba975d2c98a52233661f79d880292b",
+        "train-images-idx3-ubyte": (
+            "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
+        ),
+        "train-labels-idx1-ubyte": (
+            "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"
+        ),
+        "t10k-images-idx3-ubyte": (
+            "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"
+        ),
+        "t10k-labels-idx1-ubyte": (
+            "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"
+        ),
+    },
+    "pima": {
+        "pima.dat": "d15b3fc61a19a5bd814e542dddc3464efa8b5bcfc3930885e43a1ca291842207",
+        ARRAYS: "6763df27322187c3972bc74db35e6ced5991bb884ac6e8bb998c4ecec3be0a42",
+    },
+    "covertype": {
+        "covtype.csv": "ea35ca6820fcbe0bdc6707e9ed31e11a9de84f07d88da73b511c737383c271a6",
+        ARRAYS: "015fa972a265df24b4bf498b11f36c1cc809ab24f7dec742f16f99e858690430",
+    },
+    "california": {
+        "california_housing.parquet.brotli": (
+            "5755ed8e5e21b13e715e79b9278bb3329fcb8f6a46fa0fff914915fe4ccf73bf"
+        ),
+        ARRAYS: "3147a78ecd8c1e58badf5548ec3d265d495155d576d655345bdb24b49cfa644d",
+    },
+}
+
+
+def verify(dataset: str, part: str, chunks: Iterable[Chunk]) -> None:
+    """Raise DataError unless a part of a data set has its checksum."""
+    state = hashlib.sha256()
+    for chunk in chunks:
+        state.update(chunk)
+    expected = CHECKSUMS[dataset][part]
+    if state.hexdigest() != expected:
+        raise DataError(
+            f"{part} has the wrong checksum {state.hexdigest()[:16]}…, expected {expected[:16]}…"
+        )
+
+
+def array_chunks(arrays: dict[str, np.ndarray]) -> list[Chunk]:
+    """Names, types, shapes and bytes of arrays, the same on every machine."""
+    chunks: list[Chunk] = []
+    for name in sorted(arrays):
+        array = arrays[name]
+        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        chunks += [f"{name} {little.dtype.str} {little.shape}\n".encode(), raw(little)]
+    return chunks
+
+
+def raw(array: np.ndarray) -> memoryview:
+    """The bytes of a contiguous array, not copied."""
+    return array.reshape(-1).view(np.uint8).data

@@ -1,0 +1,57 @@
+"""A person's own table: csv or parquet, read by pandas."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from forestlab.config import DatasetConfig
+from forestlab.datasets.base import DataError, Dataset
+from forestlab.datasets.table import pop_target, target_array
+
+
+def from_table(name: str, frame: pd.DataFrame, source: str, config: DatasetConfig) -> Dataset:
+    """A data set of a table, one column of which is the target; values are not yet checked."""
+    frame = frame.rename(columns=str)
+    if len(frame) == 0 or frame.shape[1] < 2:
+        raise DataError(
+            f"{source} has {len(frame)} rows and {frame.shape[1]} columns: "
+            "at least one row, one feature and a target are needed."
+        )
+    if not frame.columns.is_unique:
+        twice = sorted(set(frame.columns[frame.columns.duplicated()]))
+        raise DataError(f"{source} has columns of the same name: {', '.join(twice)}.")
+    features, column = pop_target(frame, config.target)
+    target, task = target_array(column, config.task)
+    return Dataset(name, features.reset_index(drop=True), target, task, source)
+
+
+def _load(config: DatasetConfig, kind: str, read: Callable[[Path], pd.DataFrame]) -> Dataset:
+    """The table at dataset.path."""
+    if not config.path:
+        raise DataError(f"dataset.path is missing: say which {kind} file to read.")
+    path = Path(config.path).expanduser()
+    if not path.is_file():
+        raise DataError(f"dataset.path={config.path} is not a file (looked at {path.absolute()}).")
+    try:
+        frame = read(path)
+    except ImportError as error:
+        raise DataError(f"Reading {kind} files needs another package: {error}") from None
+    except pd.errors.EmptyDataError:
+        raise DataError(f"dataset.path={config.path} is an empty file.") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"dataset.path={config.path} is not a {kind} file: {error}") from None
+    return from_table(path.stem, frame, f"file:{config.path}", config)
+
+
+def csv(config: DatasetConfig) -> Dataset:
+    """A csv file with a header line."""
+    return _load(config, "csv", pd.read_csv)
+
+
+def parquet(config: DatasetConfig) -> Dataset:
+    """A parquet file."""
+    return _load(config, "parquet", pd.read_parquet)
+
+
+FILES = {"csv": csv, "parquet": parquet}

@@ -1,0 +1,167 @@
+"""From a raw table to one that trees can grow on: columns, values, task, sample.
+
+The steps that `load` takes after every loader. What is wrong is told with the names of the columns
+and the option that helps.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from forestlab.datasets.base import CLASSIFICATION, REGRESSION, TASKS, DataError, Dataset
+
+FEW_INTEGERS = 20  # so many distinct integers or fewer are taken for classes
+
+
+def listed(names: Iterable[object], most: int = 30) -> str:
+    """Names joined by commas; a long list is cut."""
+    texts = [str(name) for name in names]
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
+def pop_target(frame: pd.DataFrame, target: str | None) -> tuple[pd.DataFrame, pd.Series]:
+    """The features and the target column; None is the last column."""
+    names = list(frame.columns)
+    if target is None:
+        target = names[-1]
+    if target not in names:
+        raise DataError(
+            f"dataset.target={target} is not a column; the columns are {listed(names)}."
+        )
+    return frame.drop(columns=target), frame[target]
+
+
+def drop_columns(frame: pd.DataFrame, drop: Iterable[str]) -> pd.DataFrame:
+    """The table without the columns of dataset.drop."""
+    drop = list(drop)
+    unknown = [name for name in drop if name not in frame.columns]
+    if unknown:
+        raise DataError(
+            f"dataset.drop names {listed(unknown)}, which is no feature; "
+            f"the features are {listed(frame.columns)}."
+        )
+    if drop and len(set(drop)) == frame.shape[1]:
+        raise DataError("dataset.drop leaves no feature.")
+    return frame.drop(columns=drop) if drop else frame
+
+
+def numeric(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with plain numeric columns; DataError names the columns that are not."""
+    dtypes = dict(frame.dtypes)
+    _refuse([name for name in dtypes if not _is_number(dtypes[name])], "hold no numbers")
+    # Whole numbers of numpy's own can be neither missing nor infinite: MNIST has 784 columns of it.
+    unsure = [name for name in dtypes if not _is_plain_integer(dtypes[name])]
+    _refuse([name for name in unsure if frame[name].isna().any()], "have missing values")
+    changed = {
+        name: _plain(dtypes[name]) for name in unsure if dtypes[name] != _plain(dtypes[name])
+    }
+    frame = frame.astype(changed) if changed else frame
+    endless = [name for name in unsure if not np.isfinite(frame[name].to_numpy()).all()]
+    _refuse(endless, "have infinite values")
+    return frame
+
+
+def _is_plain_integer(dtype: object) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "iu"
+
+
+def _refuse(names: list[str], fault: str) -> None:
+    if names:
+        raise DataError(
+            f"The columns {listed(names)} {fault}; "
+            f"leave them out by dataset.drop=[{','.join(map(str, names))}], or mend the data."
+        )
+
+
+def _is_number(dtype: object) -> bool:
+    return types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
+
+
+def _plain(dtype: object) -> np.dtype:
+    """The numpy dtype of a column: nullable numbers become plain ones, truth becomes 0 and 1."""
+    if types.is_bool_dtype(dtype):
+        return np.dtype(np.uint8)
+    if isinstance(dtype, np.dtype):
+        return dtype
+    return np.dtype(np.int64 if types.is_integer_dtype(dtype) else np.float64)
+
+
+def find_task(column: pd.Series) -> str:
+    """Text, truth or few distinct integers are classes; all else is a quantity."""
+    if types.is_bool_dtype(column.dtype) or not types.is_numeric_dtype(column.dtype):
+        return CLASSIFICATION
+    if types.is_integer_dtype(column.dtype) and column.nunique() <= FEW_INTEGERS:
+        return CLASSIFICATION
+    return REGRESSION
+
+
+def target_array(column: pd.Series, task: str | None) -> tuple[np.ndarray, str]:
+    """The target as labels or float64, and the task, found out when None."""
+    if task is not None and task not in TASKS:
+        raise DataError(f"dataset.task={task} is not one of {listed(TASKS)}.")
+    if column.isna().any():
+        raise DataError(f"The target {column.name} has {column.isna().sum()} missing values.")
+    task = task or find_task(column)
+    return (_labels(column) if task == CLASSIFICATION else _quantity(column)), task
+
+
+def _labels(column: pd.Series) -> np.ndarray:
+    """Whole numbers as int64, truth and text as text."""
+    if types.is_bool_dtype(column.dtype) or not types.is_numeric_dtype(column.dtype):
+        return column.astype(str).to_numpy(dtype=np.str_)
+    values = column.to_numpy(dtype=np.float64)
+    if not (np.isfinite(values) & (values == np.round(values))).all():
+        raise DataError(
+            f"dataset.task=classification needs labels, but {column.name} holds fractions."
+        )
+    return column.to_numpy(dtype=np.int64)
+
+
+def _quantity(column: pd.Series) -> np.ndarray:
+    try:
+        values = column.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"dataset.task=regression needs numbers, but {column.name} holds text."
+        ) from None
+    if not np.isfinite(values).all():
+        raise DataError(f"The target {column.name} has infinite values.")
+    return values
+
+
+def sample(dataset: Dataset, n_samples: int | None, seed: int) -> Dataset:
+    """The data set cut to n_samples rows, in their old order; its own test set stays whole.
+
+    The rows of a smaller sample are among those of a greater one, and each class keeps its share.
+    """
+    n_rows = len(dataset.target) - dataset.n_own_test
+    if n_samples is None or n_samples == n_rows:
+        return dataset
+    if not 1 <= n_samples <= n_rows:
+        kept = " beside its own test set" if dataset.n_own_test else ""
+        raise DataError(
+            f"dataset.n_samples={n_samples} is not possible: "
+            f"{dataset.name} has {n_rows} rows{kept}, and it has to be from 1 to that."
+        )
+    classes = dataset.target[:n_rows] if dataset.task == CLASSIFICATION else np.zeros(n_rows)
+    own_test = np.arange(n_rows, len(dataset.target))
+    rows = np.concatenate([np.sort(shuffled(classes, seed)[:n_samples]), own_test])
+    return dataset._replace(
+        frame=dataset.frame.iloc[rows].reset_index(drop=True), target=dataset.target[rows]
+    )
+
+
+def shuffled(classes: np.ndarray, seed: int) -> np.ndarray:
+    """Row numbers in a random order of which every beginning holds each class by its share.
+
+    Row r of n_c of a class, in a shuffle, is due at the point (r + ½) / n_c; rows come as due.
+    """
+    order = np.random.default_rng(seed).permutation(len(classes))
+    due = np.empty(len(classes))
+    for label in np.unique(classes):
+        members = np.flatnonzero(classes[order] == label)
+        due[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return order[np.argsort(due, kind="stable")]

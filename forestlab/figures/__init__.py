@@ -1,0 +1,26 @@
+"""Arrays → matplotlib figures.
+
+`draw_tree` shows one tree; the others show what was measured of a run. These know nothing of
+models or runs: they take arrays and a title, and give a `matplotlib.figure.Figure` of their own,
+without pyplot, so that nothing has to be closed and any thread may draw. `save` writes it.
+"""
+
+from forestlab.figures.confusion import confusion
+from forestlab.figures.curves import depth_curve, overlaid_curves, size_curve
+from forestlab.figures.importance import importance
+from forestlab.figures.style import SPLIT_COLOURS, save
+from forestlab.figures.tree import draw_tree
+from forestlab.figures.uncertainty import uncertainty_classification, uncertainty_regression
+
+__all__ = [
+    "SPLIT_COLOURS",
+    "confusion",
+    "depth_curve",
+    "draw_tree",
+    "importance",
+    "overlaid_curves",
+    "save",
+    "size_curve",
+    "uncertainty_classification",
+    "uncertainty_regression",
+]

@@ -1,0 +1,188 @@
+"""A metric against depth, or against the number of trees.
+
+A *split* is the rows that a curve was measured on: train, valid, test or oob (out of bag). Each
+has one colour and one marker in every picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from forestlab.figures.legend import Entry, inches_beside, legend_beside
+from forestlab.figures.style import (
+    COLOURS,
+    DASHES,
+    LINE,
+    SPLIT_COLOURS,
+    SPLIT_MARKERS,
+    dress,
+    panels,
+    shorten,
+)
+from forestlab.figures.words import number_scale, scale
+
+PANEL = (5.4, 3.4)  # inches
+FEW_TREES = 50  # with more, the axis is logarithmic
+FEW_POINTS = 40  # longer curves have no markers
+LEGEND_LINES = 20  # a column
+MOST_NAMED = 39  # curves in a legend
+NAME_LETTERS = 34
+
+Better = Literal["higher", "lower"]
+
+
+def depth_curve(
+    curves: Mapping[str, np.ndarray],
+    metric: str,
+    title: str,
+    chosen: int | None = None,
+    better: Better = "higher",
+) -> Figure:
+    """A metric against the depth at which the trees are cut.
+
+    Parameters
+    ----------
+    curves : split → (max_depth + 1,) values at depth 0, 1, …; NaN where there is none
+    metric : its name, the label of the vertical axis
+    title : what is shown, and of which run
+    chosen : the depth to mark; by default the least deep of the best on valid, or else on oob
+    better : which values of the metric are the better ones
+    """
+    figure, (ax,) = panels(title, [PANEL[0]], PANEL[1], right=1.15)
+    _draw_splits(ax, {split: (np.arange(len(y)), y) for split, y in _arrays(curves).items()})
+    judge = ""
+    if chosen is None:
+        judge, chosen = choose_depth(curves, better)
+    note = ""
+    if chosen is not None:
+        note = _mark(ax, _arrays(curves), chosen, f", best on {judge}" if judge else "", metric)
+    dress(ax, "depth", metric, note)
+    _whole_steps(ax, 0, max(map(len, curves.values()), default=1) - 1)
+    number_scale(ax, "y")
+    return figure
+
+
+def size_curve(
+    n_trees: np.ndarray, curves: Mapping[str, np.ndarray], metric: str, title: str
+) -> Figure:
+    """A metric against the number of trees.
+
+    Parameters
+    ----------
+    n_trees : (k,) rising
+    curves : split → (k,) values of the forests of so many trees; NaN where there is none
+    """
+    sizes = np.asarray(n_trees)
+    figure, (ax,) = panels(title, [PANEL[0]], PANEL[1], right=1.15)
+    values = _arrays(curves)
+    _draw_splits(ax, {split: (sizes, y) for split, y in values.items()})
+    known = [f"{split} {y[-1]:.4g}" for split, y in values.items() if np.isfinite(y[-1])]
+    trees = "1 tree" if sizes[-1] == 1 else f"{sizes[-1]} trees"
+    dress(ax, "number of trees", metric, f"with {trees}: {', '.join(known)}" if known else "")
+    if sizes[-1] > FEW_TREES:
+        _logarithmic(ax, sizes[0], sizes[-1])
+    else:
+        _whole_steps(ax, int(sizes[0]), int(sizes[-1]))
+    number_scale(ax, "y")
+    return figure
+
+
+def overlaid_curves(
+    curves: Mapping[str, np.ndarray], metric: str, title: str, split: str = "test"
+) -> Figure:
+    """One metric of many runs against depth, on one split.
+
+    Parameters
+    ----------
+    curves : label of the run → (its max_depth + 1,) values; NaN where there is none
+    """
+    values = _arrays(curves)
+    colours = _run_colours(len(values))
+    names = [shorten(label, NAME_LETTERS) for label in values]
+    entries = [Entry(*pair) for pair in zip(names, colours, strict=True)][:MOST_NAMED]
+    if len(values) > MOST_NAMED:
+        entries.append(Entry(f"… {len(values) - MOST_NAMED} more", "none"))
+    height = max(PANEL[1], 0.2 * min(len(entries), LEGEND_LINES))
+    right = inches_beside(entries, LEGEND_LINES)
+    figure, (ax,) = panels(title, [PANEL[0]], height, right=right)
+    for y, colour in zip(values.values(), colours, strict=True):
+        ax.plot(y, color=colour, linewidth=1.4, marker=_marker("o", y), markersize=3.0)
+    legend_beside(ax, entries, LEGEND_LINES)
+    dress(ax, "depth", f"{metric} ({split})")
+    _whole_steps(ax, 0, max(map(len, values.values()), default=1) - 1)
+    number_scale(ax, "y")
+    return figure
+
+
+def choose_depth(curves: Mapping[str, np.ndarray], better: Better) -> tuple[str, int | None]:
+    """The split that judges, and the least deep of the depths which it finds best."""
+    for split in ("valid", "oob"):
+        values = np.asarray(curves.get(split, []), np.float64)
+        if np.isfinite(values).any():
+            best = np.nanargmax(values) if better == "higher" else np.nanargmin(values)
+            return split, int(best)
+    return "", None
+
+
+# ---- drawing -----------------------------------------------------------------------------------
+
+
+def _arrays(curves: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: np.asarray(values, np.float64) for name, values in curves.items()}
+
+
+def _draw_splits(ax: Axes, curves: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    entries = []
+    for split, (x, y) in curves.items():
+        colour = SPLIT_COLOURS.get(split, LINE)
+        marker = _marker(SPLIT_MARKERS.get(split, "v"), y)
+        ax.plot(x, y, color=colour, linewidth=1.6, label=split, marker=marker, markersize=3.5)
+        name = split if np.isfinite(y).any() else f"{split}: none"
+        entries.append(Entry(name, colour, marker=marker))
+    legend_beside(ax, entries)
+
+
+def _mark(ax: Axes, curves: dict[str, np.ndarray], depth: int, why: str, metric: str) -> str:
+    """Mark a depth and, there, the value on test; returns it in words."""
+    ax.axvline(depth, color=LINE, linewidth=1.0, linestyle=DASHES, zorder=1.5)
+    words = f"depth {depth}{why}"
+    test = curves.get("test", np.empty(0))
+    if depth < len(test) and np.isfinite(test[depth]):
+        ax.plot([depth], [test[depth]], linestyle="none", marker="o", markersize=10.0,
+                markerfacecolor="none", markeredgecolor=SPLIT_COLOURS["test"],
+                markeredgewidth=1.4)  # fmt: skip
+        words += f": test {metric} {test[depth]:.4g}"
+    return words
+
+
+def _marker(marker: str, y: np.ndarray) -> str:
+    return marker if len(y) <= FEW_POINTS else ""
+
+
+def _run_colours(n: int) -> list:
+    """Few runs have colours to tell apart; many are a scale, in their order."""
+    if n <= len(COLOURS):
+        return list(COLOURS[:n])
+    return list(colormaps["viridis"](np.linspace(0.0, 0.92, n)))
+
+
+def _whole_steps(ax: Axes, first: int, last: int) -> None:
+    margin = 0.03 * (last - first) if last > first else 0.5
+    ax.set_xlim(first - margin, last + margin)
+    number_scale(ax, "x", 10, integer=True)
+
+
+def _logarithmic(ax: Axes, first: int, last: int) -> None:
+    ax.set_xscale("log")
+    margin = (last / first) ** 0.03 if last > first else 2.0
+    ax.set_xlim(first / margin, last * margin)
+    steps = np.array([step * 10**power for power in range(10) for step in (1, 2, 5)])
+    steps = steps[(steps >= first) & (steps <= last)]
+    places = steps if len(steps) > 1 else np.unique([first, last])
+    scale(ax, "x", places, [str(place) for place in places])

@@ -1,0 +1,68 @@
+"""What a result came from: code, versions, machine."""
+
+import platform
+import subprocess
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from forestlab import __version__
+from forestlab.core.jit import core_version
+
+PACKAGES = ("numpy", "numba", "scikit-learn", "mlflow", "hydra-core")
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Tags: the versions that may change a number, and the machine."""
+    found = {"version.forestlab": __version__, "version.python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[f"version.{package}"] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found | {"core_version": core_version(), "cpu": _cpu()}
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(
+            line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+        )
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+@cache
+def code() -> tuple[dict[str, str], str]:
+    """Tags for the commit and whether the tree is dirty, and the diff; nothing outside a checkout.
+
+    The checkout is forestlab's own; a user's project around an installed forestlab is not asked.
+    """
+    root = Path(__file__).resolve().parent.parent
+    if not (root / ".git").exists():
+        return {}, ""
+    commit = _git(root, "rev-parse", "HEAD")
+    if not commit:
+        return {}, ""
+    diff = _git(root, "diff", "HEAD")
+    dirty = bool(diff or _git(root, "status", "--porcelain"))
+    return {"mlflow.source.git.commit": commit, "git.dirty": str(dirty).lower()}, diff
+
+
+def _git(root: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def requirements() -> list[str]:
+    """What it takes to load a logged model."""
+    return [f"forestlab=={__version__}"] + [
+        f"{package}=={metadata.version(package)}" for package in ("numpy", "numba", "scikit-learn")
+    ]

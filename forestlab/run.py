@@ -1,0 +1,234 @@
+"""`python -m forestlab.run`: wires configuration, jobs and sweeps, and only that.
+
+    python -m forestlab.run model=forest dataset=digits
+    python -m forestlab.run model=forest dataset=digits -m max_depth=1,5,20
+    python -m forestlab.run --help
+
+A sweep is a parent run with its children beneath. Before anything is logged every job is composed
+and checked, so a mistake costs one line and exit code 2. A job that fails is marked FAILED, the
+others go on, and the exit code is 1; Ctrl-C and SIGTERM end the runs as KILLED.
+"""
+
+import difflib
+import logging
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import hydra
+from hydra._internal.utils import get_args_parser
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from forestlab import config as configs
+from forestlab.config import Config, ConfigError
+
+# How jobs in other processes know of their sweep: the parent run, and the keys that vary.
+PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
+NOISE = ("full_key:", "object_type=", "reference_type=", "Set the env", "Config search path")
+TOP = ("dataset", "model", "criterion", "search", "tracking", *configs.TOP)
+UNTOLD = ("tracking", "hydra", "resume", "n_jobs")  # overrides that no name tells
+MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
+
+results: list[Any] = []
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    arguments = multirun_first(sys.argv[1:] if arguments is None else arguments)
+    configs.register()
+    sys.argv = [sys.argv[0], *arguments]
+    options = get_args_parser().parse_args(arguments)
+    if options.help or options.hydra_help or options.info or options.cfg:
+        _hydra_main()()
+        return 0
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        todo = plan(options)
+        for config in todo.configs:
+            _check(config)
+    except (ConfigError, HydraException, OmegaConfBaseException) as error:
+        print(f"error: {one_line(error)}", file=sys.stderr)
+        return 2
+    return _run_sweep(todo) if todo.is_sweep else _run_one()
+
+
+def multirun_first(arguments: list[str]) -> list[str]:
+    """Put -m in front: this Hydra takes overrides on one side of it only."""
+    flags = [word for word in arguments if word in ("-m", "--multirun")]
+    return flags[:1] + [word for word in arguments if word not in ("-m", "--multirun")]
+
+
+def one_line(error: Exception) -> str:
+    """An error in one line: what was given, what is wrong, what is allowed."""
+    text = str(error)
+    unknown = re.search(r"Could not override '([^']+)'", text)
+    if unknown:
+        known = list(configs.flat_defaults())
+        near = difflib.get_close_matches(unknown[1], known, 1) or difflib.get_close_matches(
+            unknown[1], [key.split(".")[-1] for key in known], 1
+        )
+        hint = f"did you mean {near[0]}?" if near else f"top-level keys: {', '.join(TOP)}."
+        return f"there is no option {unknown[1]!r}: {hint}"
+    merge = re.search(r"Error merging override (\S+)", text)
+    if merge and error.__cause__ is not None:
+        return f"{merge[1]}: {_lines(str(error.__cause__))[0]}"
+    choice = re.search(r"Could not find '(\w+)/([^']+)'", text)
+    if choice:
+        listed = re.search(r"Available options in '\w+':(.*?)Config search", text, re.DOTALL)
+        options = f": choose {', '.join(listed[1].split())}" if listed else ""
+        return f"there is no {choice[1]}={choice[2]}{options}."
+    return " ".join(line for line in _lines(text) if not line.startswith(NOISE))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _terminate(signum, frame):
+    raise SystemExit(143)
+
+
+# ---- planning ----------------------------------------------------------------------------------
+
+
+class Plan(NamedTuple):
+    configs: list[Any]  # of the jobs, or of the first MOST_CHECKED
+    n_jobs: int
+    is_sweep: bool
+    swept: list[str]  # the keys that vary
+    name: str
+
+
+def plan(options) -> Plan:
+    """What the command line asks for."""
+    from hydra import compose, initialize_config_dir
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    extra = []
+    if options.config_dir:
+        extra = [f"hydra.searchpath=[file://{os.path.abspath(options.config_dir)}]"]
+    name = options.config_name or "config"
+    with initialize_config_dir(config_dir=str(configs.conf_folder()), version_base="1.3"):
+        parsed = OverridesParser.create().parse_overrides(options.overrides)
+        plain = [str(o.input_line) for o in parsed if not o.is_sweep_override()]
+        master = compose(name, overrides=plain + extra, return_hydra_config=True)
+        sweep = options.multirun or str(master.hydra.mode).endswith("MULTIRUN")
+        if not sweep:
+            if len(plain) < len(parsed):
+                first = next(o.input_line for o in parsed if o.is_sweep_override())
+                raise ConfigError(f"{first} is a sweep: add -m to run it.")
+            return Plan([_without_hydra(master)], 1, False, [], "")
+        own = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
+        both = OverridesParser.create().parse_overrides(own + options.overrides)
+        swept = [o.get_key_element() for o in both if o.is_sweep_override()]
+        title = " ".join(o for o in own + options.overrides if not o.startswith(UNTOLD))
+        if "basic_sweeper" not in master.hydra.sweeper._target_:
+            return Plan([_without_hydra(master)], 1, True, swept, title)
+        jobs = BasicSweeper.split_arguments(both, None)[0]
+        configs_ = [compose(name, overrides=job + extra) for job in jobs[:MOST_CHECKED]]
+        return Plan(configs_, len(jobs), True, swept, title)
+
+
+def _without_hydra(config):
+    OmegaConf.set_struct(config, False)
+    return OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
+
+
+def _check(config: Config) -> None:
+    missing = OmegaConf.missing_keys(config)
+    if missing:
+        key = sorted(missing)[0]
+        raise ConfigError(f"{key} must be given: add {key}=… to the command.")
+    from forestlab import job
+
+    job.check(config)
+
+
+# ---- running -----------------------------------------------------------------------------------
+
+
+def _hydra_main() -> Callable:
+    return hydra.main(
+        config_path=str(configs.conf_folder()), config_name="config", version_base="1.3"
+    )(task)
+
+
+def task(config: Config) -> float | None:
+    """One job, called by Hydra. Returns the main metric, for sweepers that want one."""
+    from forestlab import job, report
+
+    name = job_name(config, HydraConfig.get().overrides.task)
+    parent = os.environ.get(PARENT_VARIABLE)
+    report.started(name, len(results))
+    try:
+        result = job.run(config, name, parent, show_progress=report.is_terminal())
+    except Exception as error:
+        result = job.Result(name, "FAILED", None, {})
+        logging.getLogger("forestlab").exception("failed: %s", name)
+        report.failed(name, error)
+    results.append(result)
+    report.done(result)
+    return job.main_value(result)
+
+
+def job_name(config: Config, overrides: list[str]) -> str:
+    """The model, the data set, and what was said beyond them: in a sweep what varies in it."""
+    swept = os.environ.get(SWEPT_VARIABLE, "").split(",")
+    more = [
+        override
+        for override in overrides
+        if not override.startswith((*UNTOLD, "model=", "dataset="))
+        and (swept == [""] or override.split("=")[0] in swept)
+    ]
+    return " ".join([config.model.name, config.dataset.name, *more])
+
+
+def _run_one() -> int:
+    from forestlab import report
+
+    os.environ.pop(PARENT_VARIABLE, None)
+    os.environ.pop(SWEPT_VARIABLE, None)
+    try:
+        _hydra_main()()
+    except KeyboardInterrupt:
+        report.killed()
+        return 130
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    report.summary(results, None)
+    return 1 if any(result.status == "FAILED" for result in results) else 0
+
+
+def _run_sweep(todo: Plan) -> int:
+    from forestlab import report, sweep
+
+    parent = sweep.start(todo.configs[0], todo.name, todo.n_jobs)
+    os.environ[PARENT_VARIABLE] = parent.run_id or ""
+    os.environ[SWEPT_VARIABLE] = ",".join(todo.swept)
+    report.expect(todo.n_jobs)
+    status, code = "KILLED", 130
+    try:
+        _hydra_main()()
+        failed = sweep.any_failed(parent, results)
+        status, code = ("FAILED", 1) if failed else ("FINISHED", 0)
+    except KeyboardInterrupt:
+        report.killed()
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+        status = "KILLED" if code == 143 else "FAILED"
+    finally:
+        sweep.finish(parent, status)
+    if status != "KILLED":
+        report.summary(results, parent)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

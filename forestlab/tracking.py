@@ -1,0 +1,237 @@
+"""MLflow, and all of it: stores, runs, parameters, one batch of metrics, artifacts, status.
+
+A *store* is an MLflow tracking store with one experiment in it. Without `tracking.uri` or
+MLFLOW_TRACKING_URI it is mlflow.db in forestlab's home, with artifacts beside it, whatever the
+working directory. Runs are made with the client, not with MLflow's global state, so that nothing
+depends on which run is active.
+"""
+
+import getpass
+import logging
+import os
+import socket
+import time
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from mlflow import MlflowClient
+from mlflow.entities import (
+    Dataset,
+    DatasetInput,
+    InputTag,
+    Metric,
+    Param,
+    Run,
+    RunTag,
+    ViewType,
+)
+from mlflow.exceptions import MlflowException
+
+from forestlab.config import ConfigError, TrackingConfig, home
+
+logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
+logging.getLogger("mlflow").setLevel(logging.ERROR)
+
+PARENT = "mlflow.parentRunId"
+KIND = "mlflow.experimentKind"  # makes the UI open on training runs, not on traces
+MOST_METRICS, MOST_PARAMS = 1000, 100  # in one batch
+LONGEST_PARAM = 6000
+TRUSTED = [
+    "forestlab.core.arrays.Forest",
+    "forestlab.core.arrays.Settings",
+    "forestlab.forest.Recipe",
+    "forestlab.estimators.TreeClassifier",
+    "forestlab.estimators.TreeRegressor",
+    "forestlab.estimators.ForestClassifier",
+    "forestlab.estimators.ForestRegressor",
+]
+
+
+class Store(NamedTuple):
+    client: MlflowClient
+    uri: str
+    experiment_id: str
+
+
+class Number(NamedTuple):
+    name: str
+    value: float
+    step: int = 0
+
+
+# ---- the store ---------------------------------------------------------------------------------
+
+
+def open_store(config: TrackingConfig) -> Store:
+    """Open the store, making it and its experiment if need be."""
+    given = config.uri or os.environ.get("MLFLOW_TRACKING_URI")
+    folder = home()
+    uri = given or f"sqlite:///{folder / 'mlflow.db'}"
+    artifacts = None
+    if not given:
+        folder.mkdir(parents=True, exist_ok=True)
+        artifacts = (folder / "mlartifacts").as_uri()
+    try:
+        client = MlflowClient(tracking_uri=uri)
+        return Store(client, uri, _experiment(client, config.experiment, artifacts))
+    except MlflowException as error:
+        raise ConfigError(f"tracking.uri: {uri!r} does not open: {_first_line(error)}") from error
+
+
+def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        try:
+            return client.create_experiment(name, artifacts, {KIND: "custom_model_development"})
+        except MlflowException:  # another process was quicker
+            found = client.get_experiment_by_name(name)
+            if found is None:
+                raise
+    if found.lifecycle_stage == "deleted":
+        client.restore_experiment(found.experiment_id)
+    return found.experiment_id
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]
+
+
+# ---- runs --------------------------------------------------------------------------------------
+
+
+def start(store: Store, name: str, tags: dict[str, Any], parent_id: str | None = None) -> str:
+    """Start a run; returns its id."""
+    tags = tags | {
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "mlflow.user": getpass.getuser(),
+        "mlflow.source.name": "forestlab.run",
+    }
+    if parent_id:
+        tags[PARENT] = parent_id
+    texts = {key: str(value) for key, value in tags.items()}
+    return store.client.create_run(store.experiment_id, tags=texts, run_name=name).info.run_id
+
+
+def finish(store: Store, run_id: str, status: str) -> None:
+    """FINISHED, FAILED or KILLED."""
+    store.client.set_terminated(run_id, status)
+
+
+def log_numbers(
+    store: Store,
+    run_id: str,
+    numbers: Iterable[Number],
+    params: dict[str, Any] | None = None,
+    tags: dict[str, Any] | None = None,
+) -> None:
+    """One batch of all (a few, if there are more than MLflow takes at once); NaN is left out."""
+    now = int(time.time() * 1000)
+    metrics = [
+        Metric(number.name, float(number.value), now, number.step)
+        for number in numbers
+        if number.value == number.value
+    ]
+    pairs = [Param(key, str(value)[:LONGEST_PARAM]) for key, value in (params or {}).items()]
+    labels = [RunTag(key, str(value)) for key, value in (tags or {}).items()]
+    while metrics or pairs or labels:
+        store.client.log_batch(
+            run_id, metrics[:MOST_METRICS], pairs[:MOST_PARAMS], labels[:MOST_PARAMS]
+        )
+        metrics, pairs, labels = metrics[MOST_METRICS:], pairs[MOST_PARAMS:], labels[MOST_PARAMS:]
+
+
+def log_folder(store: Store, run_id: str, folder: Path) -> None:
+    store.client.log_artifacts(run_id, str(folder))
+
+
+def log_text(store: Store, run_id: str, text: str, name: str) -> None:
+    store.client.log_text(run_id, text, name)
+
+
+def log_dataset(
+    store: Store, run_id: str, name: str, digest: str, source: str, profile: str
+) -> None:
+    """The data set as MLflow's UI shows it: name, digest, where it came from, how it was split."""
+    dataset = Dataset(name, digest, "local", source, profile=profile)
+    tag = InputTag("mlflow.data.context", "training")
+    store.client.log_inputs(run_id, [DatasetInput(dataset, [tag])])
+
+
+def log_model(store: Store, run_id: str, model, example, requirements: list[str]) -> None:
+    """The fitted model, for mlflow.sklearn and mlflow.pyfunc; stored by skops, not by pickle."""
+    import mlflow.sklearn  # late: it takes a second
+
+    mlflow.set_tracking_uri(store.uri)
+    signature = mlflow.models.infer_signature(example, model.predict(example))
+    with warnings.catch_warnings(), mlflow.start_run(run_id=run_id):
+        warnings.simplefilter("ignore")
+        mlflow.sklearn.log_model(
+            model,
+            name="model",
+            serialization_format="skops",
+            skops_trusted_types=TRUSTED,
+            signature=signature,
+            input_example=example,
+            pip_requirements=requirements,
+        )
+
+
+# ---- looking back ------------------------------------------------------------------------------
+
+
+def children(store: Store, parent_id: str) -> list[Run]:
+    """A sweep's runs, first started first."""
+    found = store.client.search_runs(
+        [store.experiment_id],
+        f"tags.`{PARENT}` = '{parent_id}'",
+        order_by=["attributes.start_time ASC"],
+        max_results=50_000,
+    )
+    return list(found)
+
+
+def find_finished(store: Store, tags: dict[str, str]) -> Run | None:
+    """The newest finished run that has all these tags."""
+    wanted = " and ".join(f"tags.`{key}` = '{value}'" for key, value in tags.items())
+    found = store.client.search_runs(
+        [store.experiment_id], f"{wanted} and attributes.status = 'FINISHED'", max_results=1
+    )
+    return found[0] if found else None
+
+
+def sweep_up(store: Store) -> int:
+    """End as KILLED the runs of dead processes of this machine; returns how many."""
+    here = f"attributes.status = 'RUNNING' and tags.host = '{socket.gethostname()}'"
+    stale = [
+        run
+        for run in store.client.search_runs([store.experiment_id], here, ViewType.ACTIVE_ONLY)
+        if not _is_alive(int(run.data.tags.get("pid", 0)))
+    ]
+    for run in stale:
+        finish(store, run.info.run_id, "KILLED")
+    return len(stale)
+
+
+def _is_alive(pid: int) -> bool:
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def curve(store: Store, run_id: str, metric: str):
+    """A metric's values by step, NaN for steps that were not logged."""
+    history = store.client.get_metric_history(run_id, metric)
+    values = np.full(max((point.step for point in history), default=-1) + 1, np.nan)
+    for point in history:
+        values[point.step] = point.value
+    return values

@@ -1,0 +1,186 @@
+"""What only a process of its own shows: interrupts, progress, compiling and the kernel cache."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from forestlab.core.jit import cache_folder
+
+ROOT = Path(__file__).parents[1]
+COMPILING = "forestlab: compiling a kernel to grow gini trees (seconds, once)"
+
+FIT = """
+import numpy as np
+from forestlab import TreeClassifier
+
+X = np.arange(40.0).reshape(20, 2) % 7
+print(TreeClassifier(max_depth=2).fit(X, X.sum(axis=1) > 6).export_text())
+"""
+
+
+def start(script, package=ROOT, **variables):
+    """Run a script in a new process that imports forestlab from `package`."""
+    environment = os.environ | {"PYTHONPATH": str(package), "PYTHONUNBUFFERED": "1"} | variables
+    return subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=package,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(script, package=ROOT, **variables):
+    """What a script writes to stdout and to stderr."""
+    with start(script, package, **variables) as process:
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return out, err
+
+
+# ---- interrupts --------------------------------------------------------------------------------
+
+LONG_FIT = """
+import signal
+import numpy as np
+from forestlab import ForestClassifier
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have switched it off
+X = np.random.default_rng(0).integers(0, 100, (500_000, 50), np.uint8)
+y = np.arange(len(X)) % 2
+ForestClassifier(1).fit(X[:500], y[:500])  # compiles, if need be
+try:
+    ForestClassifier(10_000, max_features=None, verbose=1, n_jobs={n_jobs}).fit(X, y)
+finally:
+    print("stopped")
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_interrupt_ends_a_fit_at_once(n_jobs):
+    with start(LONG_FIT.format(n_jobs=n_jobs)) as process:
+        shown = ""
+        while "growing" not in shown:
+            shown += process.stderr.read(1)
+        time.sleep(0.5)  # into the first trees, of at least 4 seconds each
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=2)
+        finally:
+            process.kill()
+    assert out == "stopped\n"
+    assert "\nKeyboardInterrupt\n" in err
+    assert process.returncode == -signal.SIGINT
+
+
+# ---- what is shown -----------------------------------------------------------------------------
+
+SHOWN = """
+import sys
+import numpy as np
+from forestlab import ForestClassifier
+
+X = np.arange(40.0).reshape(20, 2)
+ForestClassifier(1).fit(X, X[:, 0] > 9).predict(X)  # compiles, if need be
+for verbose, n_jobs in (0, None), (0, 2), (1, None), (1, 2):
+    print("NEXT", file=sys.stderr)
+    ForestClassifier(7, verbose=verbose, n_jobs=n_jobs).fit(X, X[:, 0] > 9).predict(X)
+"""
+
+
+def test_progress_is_shown_on_stderr_if_asked_for():
+    out, err = run(SHOWN)
+    assert out == ""
+    _, *quiet, one_thread, two_threads = err.split("NEXT\n")
+    assert quiet == ["", ""]
+    for shown in one_thread, two_threads:
+        assert re.search(r"growing: 100%.* 7/7 .*tree", shown)
+
+
+# ---- compiled kernels --------------------------------------------------------------------------
+
+
+class Compiled(NamedTuple):
+    package: Path  # holds a copy of forestlab
+    cache: Path
+    tree: str
+    said: str  # by the process that compiled
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A copy of the package that has just compiled its kernels."""
+    folder = tmp_path_factory.mktemp("compiled")
+    package, cache = folder / "package", folder / "cache"
+    shutil.copytree(
+        ROOT / "forestlab", package / "forestlab", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    tree, said = run(FIT, package, NUMBA_CACHE_DIR=str(cache))
+    return Compiled(package, cache, tree, said)
+
+
+def kernel_folders(base):
+    return sorted((base / "forestlab").glob("kernels-*"))
+
+
+def test_the_first_fit_says_that_it_compiles(compiled):
+    assert compiled.said.splitlines() == [COMPILING]
+    assert "├─ yes:" in compiled.tree
+    (folder,) = kernel_folders(compiled.cache)
+    assert list(folder.rglob("*grow*.nbc"))
+    # Nothing beside the folder named by the source, where it could go stale.
+    assert os.listdir(compiled.cache) == ["forestlab"]
+    assert not list(compiled.package.rglob("*.nbc"))
+
+
+def test_the_next_process_compiles_nothing(compiled):
+    assert run(FIT, compiled.package, NUMBA_CACHE_DIR=str(compiled.cache)) == (compiled.tree, "")
+
+
+def test_the_cache_may_be_that_of_the_desktop(compiled):
+    found = run(FIT, compiled.package, NUMBA_CACHE_DIR="", XDG_CACHE_HOME=str(compiled.cache))
+    assert found == (compiled.tree, "")
+
+
+@pytest.mark.parametrize("blocked", ["", "forestlab"], ids=["base", "folder"])
+def test_a_cache_that_cannot_be_written_is_replaced(compiled, blocked, tmp_path):
+    """A file stands where a folder is wanted, which stops even the superuser."""
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "forestlab").touch()
+    variables = {"NUMBA_CACHE_DIR": str(tmp_path / "base" / blocked)}
+    found = run(FIT, compiled.package, TMPDIR=str(compiled.cache), **variables)
+    assert found == (compiled.tree, "")
+    assert not list(compiled.package.rglob("*.nbc"))
+
+
+def test_without_a_home_there_is_a_cache_too(monkeypatch, tmp_path):
+    for name in "HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME":
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 54_321)  # nobody of this machine
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert cache_folder.__wrapped__().parent == tmp_path / "forestlab"
+
+
+def test_an_edit_anywhere_in_the_core_leaves_old_kernels_aside(compiled):
+    """Numba itself looks at the kernel's own file only, which is not the one edited here."""
+    variables = {"NUMBA_CACHE_DIR": str(compiled.cache)}
+    criteria = compiled.package / "forestlab" / "core" / "criteria.py"
+    before = criteria.read_text()
+    gini = "return weight - derived / weight if weight > 0.0 else 0.0"
+    assert before.count(gini) == 1
+    criteria.write_text(before.replace(gini, "return derived / weight if weight > 0.0 else 0.0"))
+    tree, said = run(FIT, compiled.package, **variables)
+    assert said.splitlines() == [COMPILING]
+    assert tree != compiled.tree
+    assert len(kernel_folders(compiled.cache)) == 2
+    criteria.write_text(before)
+    assert run(FIT, compiled.package, **variables) == (compiled.tree, "")

@@ -1,0 +1,422 @@
+"""The main job, by its real command line, read back through the MLflow client."""
+
+import io
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import mlflow
+import numpy as np
+import pandas as pd
+import pytest
+from mlflow import MlflowClient
+from sklearn.datasets import load_digits
+from sklearn.metrics import confusion_matrix, log_loss
+from sklearn.model_selection import train_test_split
+
+from forestlab import ForestClassifier
+
+ROOT = Path(__file__).resolve().parent.parent
+EXACT = ["model=forest", "dataset=digits", "-m", "max_depth=1,5,20"]
+SMALL = ["n_estimators=3", "tracking.model=false", "tracking.pictures=false"]
+
+
+def environment(home: Path) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("MLFLOW")}
+    return kept | {"FORESTLAB_HOME": str(home), "PYTHONPATH": str(ROOT)}
+
+
+def command(*arguments: str, home: Path, cwd: Path | None = None, patch: str = ""):
+    """Run `python -m forestlab.run`; `patch` is code to run in the process before it."""
+    start = ["-c", f"{patch}\nimport sys\nfrom forestlab.run import main\nsys.exit(main())"]
+    return subprocess.run(
+        [sys.executable, *(start if patch else ["-m", "forestlab.run"]), *arguments],
+        env=environment(home),
+        cwd=cwd or home,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+class Logged:
+    """What a home's store holds."""
+
+    def __init__(self, home: Path):
+        self.home = home
+        self.client = MlflowClient(f"sqlite:///{home / 'mlflow.db'}")
+
+    def runs(self, condition: str = ""):
+        experiment = self.client.get_experiment_by_name("forestlab")
+        return self.client.search_runs(
+            [experiment.experiment_id], condition, order_by=["attributes.start_time ASC"]
+        )
+
+    def history(self, run, metric: str) -> dict[int, float]:
+        points = self.client.get_metric_history(run.info.run_id, metric)
+        return {point.step: point.value for point in points}
+
+    def artifact(self, run, name: str) -> bytes:
+        folder = run.info.artifact_uri.removeprefix("file://")
+        return (Path(folder) / name).read_bytes()
+
+    def table(self, run, name: str):
+        return json.loads(self.artifact(run, name))
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory):
+    """The user's own command, from a folder that is not the checkout."""
+    home = tmp_path_factory.mktemp("home")
+    done = command(*EXACT, home=home)
+    assert done.returncode == 0, done.stderr
+    logged = Logged(home)
+    logged.stdout, logged.stderr = done.stdout, done.stderr
+    logged.parent, *logged.children = logged.runs()
+    return logged
+
+
+@pytest.fixture(scope="module")
+def deepest(sweep):
+    return sweep.children[2]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """The document's split of digits, and the same forest grown through the estimator."""
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, random_state=2020)
+    X, X_valid, y, y_valid = train_test_split(X, y, random_state=2020)
+    model = ForestClassifier(100, max_depth=20, n_jobs=2, random_state=0).fit(X, y)
+    return model, {"train": (X, y), "valid": (X_valid, y_valid), "test": (X_test, y_test)}
+
+
+# ---- a sweep -----------------------------------------------------------------------------------
+
+
+def test_a_sweep_is_a_parent_with_children(sweep):
+    assert sweep.parent.info.status == "FINISHED"
+    assert [run.info.status for run in sweep.children] == ["FINISHED"] * 3
+    assert [run.info.run_name for run in sweep.children] == [
+        f"forest digits max_depth={depth}" for depth in (1, 5, 20)
+    ]
+    parents = {run.data.tags["mlflow.parentRunId"] for run in sweep.children}
+    assert parents == {sweep.parent.info.run_id}
+
+
+def test_the_parent_carries_the_comparison(sweep):
+    rows = sweep.table(sweep.parent, "comparison/children.json")
+    assert [row["name"] for row in rows] == [run.info.run_name for run in sweep.children]
+    assert [row["metrics"] for row in rows] == [run.data.metrics for run in sweep.children]
+    for split in ("valid", "test"):
+        assert sweep.artifact(sweep.parent, f"comparison/accuracy_{split}.png")[:4] == b"\x89PNG"
+
+
+def test_the_table_at_the_end(sweep):
+    lines = sweep.stdout.splitlines()
+    assert lines[0].split()[:2] == ["run", "status"]
+    for line, run in zip(lines[1:4], sweep.children, strict=True):
+        assert line.startswith(run.info.run_name)
+        assert f"{run.data.metrics['accuracy/test']:.4g}" in line
+    assert sweep.parent.info.run_id in sweep.stdout
+    assert str(sweep.home / "mlflow.db") in sweep.stdout
+
+
+def test_nothing_is_shown_on_the_way_without_a_terminal(sweep):
+    told = [line for line in sweep.stderr.splitlines() if "compiling a kernel" not in line]
+    assert told == []
+
+
+def test_all_is_written_under_home(sweep):
+    assert sorted(path.name for path in sweep.home.iterdir()) == [
+        "hydra",
+        "mlartifacts",
+        "mlflow.db",
+    ]
+    jobs = sorted(
+        path.parent.parent.name for path in sweep.home.glob("hydra/*/*/*/.hydra/config.yaml")
+    )
+    assert jobs == ["0", "1", "2"]
+
+
+# ---- what a run holds --------------------------------------------------------------------------
+
+
+def test_parameters_are_the_whole_config(deepest):
+    params = deepest.data.params
+    assert params["max_depth"] == "20"
+    assert params["dataset.name"] == "digits"
+    assert params["model.max_features"] == "sqrt"
+    assert params["search.name"] == "exact"
+    assert {"seed", "n_jobs", "dataset.split_seed", "tracking.experiment"} <= set(params)
+
+
+def test_tags_say_where_it_came_from(sweep, deepest):
+    tags = deepest.data.tags
+    assert {"version.numba", "version.mlflow", "cpu", "core_version", "config_hash"} <= set(tags)
+    assert tags["seed"] == "0"
+    assert tags["oob"] == "yes"
+    hashes = [run.data.tags["config_hash"] for run in sweep.children]
+    assert len(set(hashes)) == 3
+    if (ROOT / ".git").exists():
+        head = subprocess.run(
+            ["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True
+        ).stdout.strip()
+        assert tags["mlflow.source.git.commit"] == head
+        assert tags["git.dirty"] in ("true", "false")
+
+
+def test_the_dataset_is_an_input(deepest):
+    (entry,) = deepest.inputs.dataset_inputs
+    assert entry.dataset.name == "digits"
+    assert entry.dataset.digest == deepest.data.tags["dataset_digest"]
+    profile = json.loads(entry.dataset.profile)
+    assert profile == {"train": 1010, "valid": 337, "test": 450, "rows": 1797, "features": 64}
+
+
+def test_metrics_at_every_depth(sweep, deepest, digits):
+    model, splits = digits
+    n_depths = max(tree.depth for tree in model.trees_) + 1
+    for split, (X, y) in splits.items():
+        accuracies = sweep.history(deepest, f"accuracy/{split}")
+        losses = sweep.history(deepest, f"log_loss/{split}")
+        assert list(accuracies) == list(losses) == list(range(n_depths))
+        for depth in range(n_depths):
+            p = model.predict_proba(X, depth=depth)
+            assert accuracies[depth] == np.mean(p.argmax(axis=1) == y)
+            # MLflow keeps float64; scikit-learn sums in another order.
+            assert losses[depth] == pytest.approx(log_loss(y, p), rel=1e-9)
+
+
+def test_out_of_bag_at_every_depth_and_size(sweep, deepest, digits):
+    model, splits = digits
+    X, y = splits["train"]
+    for depth, value in sweep.history(deepest, "accuracy/oob").items():
+        answers, voters = model.predict_oob(X, depth=depth)
+        voted = voters > 0
+        assert value == np.mean(answers[voted].argmax(axis=1) == y[voted])
+    errors = sweep.history(deepest, "by_trees/oob_error")
+    assert list(errors) == list(range(1, 101))
+    assert errors[100] == pytest.approx(1 - deepest.data.metrics["accuracy/oob"], abs=1e-12)
+
+
+def test_chosen_depth_is_the_first_best_on_validation(sweep, deepest):
+    valid = sweep.history(deepest, "accuracy/valid")
+    depth = min((d for d in valid if d > 0), key=lambda d: (-valid[d], d))
+    assert deepest.data.metrics["chosen/depth"] == depth
+    test = sweep.history(deepest, "accuracy/test")
+    assert deepest.data.metrics["chosen/accuracy_test"] == test[depth]
+
+
+def test_sizes_and_seconds(deepest, digits):
+    model, _ = digits
+    metrics = deepest.data.metrics
+    assert metrics["trees/n_nodes"] == len(model.forest_.nodes) / 100
+    assert metrics["trees/n_leaves"] == np.mean([tree.n_leaves for tree in model.trees_])
+    assert metrics["trees/depth"] == np.mean([tree.depth for tree in model.trees_])
+    assert all(metrics[f"seconds/{name}"] > 0 for name in ("fit", "predict", "log"))
+
+
+def test_confusion_tables(sweep, deepest, digits):
+    model, splits = digits
+    X, y = splits["test"]
+    counts = confusion_matrix(y, model.predict(X))
+    table = sweep.table(deepest, "confusion/test.json")
+    assert table["counts"] == counts.tolist()
+    np.testing.assert_allclose(table["row_shares"], counts / counts.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(table["shares"], counts / counts.sum())
+    assert np.sum(sweep.table(deepest, "confusion/oob.json")["counts"]) == 1010
+
+
+def test_predictions_with_their_uncertainty(sweep, deepest, digits):
+    model, splits = digits
+    table = pd.read_parquet(io.BytesIO(sweep.artifact(deepest, "predictions.parquet")))
+    assert table["split"].value_counts().to_dict() == {"valid": 337, "test": 450}
+    test = table[table["split"] == "test"]
+    assert (test["predicted"] == model.predict(splits["test"][0])).all()
+    X, y = load_digits(return_X_y=True)
+    assert (y[test["row"]] == test["truth"]).all()
+    assert (X[test["row"]] == splits["test"][0]).all()
+    parts = test["aleatoric_uncertainty"] + test["epistemic_uncertainty"]
+    np.testing.assert_allclose(parts, test["total_uncertainty"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "curves/depth",
+        "curves/oob_by_trees",
+        "confusion/test",
+        "confusion/oob",
+        "uncertainty/valid",
+        "uncertainty/test",
+        "importance",
+        "tree/first",
+    ],
+)
+def test_every_picture_has_its_table(sweep, deepest, name):
+    assert sweep.artifact(deepest, f"{name}.png")[:8] == b"\x89PNG\r\n\x1a\n"
+    assert sweep.table(deepest, f"{name}.json")
+
+
+def test_the_model_loads_in_both_flavours(sweep, deepest, digits):
+    model, _ = digits
+    frame = load_digits(as_frame=True).data.loc[:20]
+    mlflow.set_tracking_uri(f"sqlite:///{sweep.home / 'mlflow.db'}")
+    (output,) = deepest.outputs.model_outputs
+    uri = f"models:/{output.model_id}"
+    wanted = model.predict(frame.to_numpy()).tolist()
+    assert mlflow.pyfunc.load_model(uri).predict(frame).tolist() == wanted
+    assert mlflow.sklearn.load_model(uri).predict(frame).tolist() == wanted
+    info = mlflow.models.get_model_info(uri)
+    assert info.signature.inputs.input_names() == list(frame.columns)
+    assert info.saved_input_example_info is not None
+    requirements = (Path(mlflow.artifacts.download_artifacts(uri)) / "requirements.txt").read_text()
+    assert "forestlab==" in requirements
+
+
+# ---- other commands ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["maxdepth=3"], "no option 'maxdepth': did you mean max_depth?"),
+        (["max_depth=x"], "max_depth=x: Value 'x' of type 'str' could not be converted to Integer"),
+        (["model=forst"], "no model=forst: choose bagging, forest, rno, subspace, tree."),
+        (["criterion=variance"], "criterion=variance does not fit dataset=digits"),
+        (["max_depth=1,2"], "max_depth=1,2 is a sweep: add -m"),
+        (
+            ["-m", "max_depth=1,-2"],
+            "max_depth must be a whole number of at least 1 or None; got -2",
+        ),
+        (["model=tree", "n_estimators=5"], "n_estimators must be 1 for model=tree; got 5"),
+        (["dataset=csv"], "dataset.path"),
+    ],
+)
+def test_a_mistake_is_one_line_and_nothing_is_logged(arguments, told, tmp_path, capsys):
+    from forestlab import run
+
+    os.environ["FORESTLAB_HOME"] = str(tmp_path)
+    try:
+        assert run.main(arguments) == 2
+    finally:
+        del os.environ["FORESTLAB_HOME"]
+    captured = capsys.readouterr()
+    assert captured.err.startswith("error: ")
+    assert captured.err.count("\n") == 1
+    assert told in captured.err
+    assert captured.out == ""
+    assert not (tmp_path / "mlflow.db").exists()
+
+
+FAIL_AT_5 = """
+from forestlab import job
+fit = job.fit_and_study
+def failing(config, show_progress):
+    if config.max_depth == 5:
+        raise RuntimeError("the roof is on fire")
+    return fit(config, show_progress)
+job.fit_and_study = failing
+"""
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory):
+    home = tmp_path_factory.mktemp("failed")
+    done = command(*EXACT, *SMALL, home=home, patch=FAIL_AT_5)
+    logged = Logged(home)
+    logged.done = done
+    logged.parent, *logged.children = logged.runs()
+    return logged
+
+
+def test_a_failing_child_does_not_stop_the_others(failed):
+    assert failed.done.returncode == 1
+    assert [run.info.status for run in failed.children] == ["FINISHED", "FAILED", "FINISHED"]
+    assert failed.parent.info.status == "FAILED"
+    told = [line for line in failed.done.stderr.splitlines() if "compiling a kernel" not in line]
+    assert told == ["error: forest digits max_depth=5 failed: RuntimeError: the roof is on fire"]
+    assert b"the roof is on fire" in failed.artifact(failed.children[1], "traceback.txt")
+
+
+def test_resume_runs_what_is_missing(failed):
+    """After `failed`: two children are skipped, one runs; threads do not make a new result."""
+    stale = failed.client.create_run(
+        failed.parent.info.experiment_id, tags={"host": os.uname().nodename, "pid": "999999999"}
+    )
+    done = command(*EXACT, *SMALL, "resume=true", "n_jobs=1", home=failed.home)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[3] for line in done.stdout.splitlines()[1:4]] == [
+        "skipped",
+        "finished",
+        "skipped",
+    ]
+    runs = failed.runs("tags.model = 'forest'")
+    assert [run.data.params["max_depth"] for run in runs[3:]] == ["5"]
+    assert failed.client.get_run(stale.info.run_id).info.status == "KILLED"
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "arguments"),
+    [(signal.SIGTERM, 143, ["-m", "seed=0,1"]), (signal.SIGINT, 130, ["-m", "seed=0,1"])],
+)
+def test_signals_end_runs_as_killed(sent, code, arguments, tmp_path):
+    long = ["dataset=digits", "n_estimators=1000000"]  # a quarter of an hour
+    process = subprocess.Popen(
+        [sys.executable, "-m", "forestlab.run", *long, *arguments],
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        _wait_for_child(tmp_path)
+        time.sleep(1)
+        process.send_signal(sent)
+        err = process.communicate(timeout=20)[1]
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert [run.info.status for run in Logged(tmp_path).runs()] == ["KILLED", "KILLED"]
+
+
+def _wait_for_child(home: Path) -> None:
+    """Look into the store without MLflow, whose client would try to migrate what is being made."""
+    for _ in range(120):
+        time.sleep(0.5)
+        try:
+            with sqlite3.connect(f"file:{home / 'mlflow.db'}?mode=ro", uri=True) as database:
+                if database.execute("select count(*) from runs").fetchone() == (2,):
+                    return
+        except sqlite3.OperationalError:
+            continue
+    pytest.fail("no child run was started")
+
+
+def test_without_tracking_nothing_is_written(tmp_path):
+    done = command("tracking=none", "model=tree", "dataset=iris", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "tree iris" in done.stdout
+    assert not (tmp_path / "mlflow.db").exists()
+    assert "logged" not in done.stdout
+
+
+def test_without_bagging_there_is_no_oob(tmp_path):
+    uri = f"sqlite:///{tmp_path / 'other.db'}"
+    done = command(
+        "model=subspace", "dataset=diabetes", f"tracking.uri={uri}", *SMALL, home=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    (run,) = MlflowClient(uri).search_runs(["1"])
+    assert run.data.tags["oob"] == "none"
+    assert not [name for name in run.data.metrics if "oob" in name]
+    assert {"rmse/test", "mae/valid", "r2/train"} <= set(run.data.metrics)
+    assert uri.removeprefix("sqlite:///") in done.stdout

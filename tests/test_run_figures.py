@@ -1,0 +1,440 @@
+"""The pictures of a run: they show what they are given, name all axes, and cut nothing off."""
+
+import functools
+import itertools
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from matplotlib.text import Text
+
+from forestlab import figures
+from forestlab.figures.style import quantile_bins
+from forestlab.figures.words import Words, numbers
+
+TITLE = "Accuracy – a run of $ 5, and $ 7"
+SPLITS = ("train", "valid", "test", "oob")
+rng = np.random.default_rng(7)
+
+
+def rising(n, top=0.9):
+    return top * (1.0 - np.exp(-np.arange(n) / 3.0)) + 0.05
+
+
+def classification(n, share_wrong=0.2):
+    total = rng.gamma(2.0, 0.3, n)
+    aleatoric = total * rng.uniform(0.2, 0.9, n)
+    return total, aleatoric, total - aleatoric, rng.random(n) < share_wrong
+
+
+def matrix(n_classes):
+    counts = rng.poisson(40 / n_classes, (n_classes, n_classes)) * rng.integers(0, 2, n_classes)
+    return counts + np.diag(rng.poisson(90, n_classes))
+
+
+def names(n, text="class"):
+    return [f"{text} {i}" for i in range(n)]
+
+
+CURVES = {split: rising(13, 0.9 - 0.05 * k) for k, split in enumerate(SPLITS)}
+NAN = np.full(13, np.nan)
+
+PICTURES = {
+    "depth": lambda: figures.depth_curve(CURVES, "accuracy", TITLE),
+    "depth, no oob": lambda: figures.depth_curve(CURVES | {"oob": NAN}, "accuracy", TITLE),
+    "depth, one": lambda: figures.depth_curve({"test": [0.5], "valid": [0.4]}, "R²", TITLE),
+    "depth, no values": lambda: figures.depth_curve({"valid": NAN}, "R²", TITLE),
+    "depth, no curves": lambda: figures.depth_curve({}, "R²", TITLE),
+    "depth, large": lambda: figures.depth_curve({"test": 3e7 / rising(9)}, "MSE", TITLE),
+    "depth, constant": lambda: figures.depth_curve({"test": np.ones(9)}, "MSE", TITLE),
+    "depth, almost constant": lambda: figures.depth_curve(
+        {"test": 0.99991 + 1e-6 * np.arange(5)}, "MSE", TITLE
+    ),
+    "depth, 300": lambda: figures.depth_curve({"valid": rising(300)}, "MSE", "a long title " * 30),
+    "size": lambda: figures.size_curve(np.arange(1, 14), CURVES, "error", TITLE),
+    "size, many": lambda: figures.size_curve(2 ** np.arange(13), CURVES, "error", TITLE),
+    "size, one": lambda: figures.size_curve([1], {"test": [0.3], "oob": [np.nan]}, "error", TITLE),
+    "size, one of many": lambda: figures.size_curve([300], {"test": [0.3]}, "error", TITLE),
+    "size, 60 to 70": lambda: figures.size_curve([60, 70], {"test": [0.3, 0.2]}, "error", TITLE),
+    "confusion": lambda: figures.confusion(matrix(10), range(10), TITLE),
+    "confusion, 1": lambda: figures.confusion([[3]], ["all"], TITLE),
+    "confusion, 2": lambda: figures.confusion([[40123, 312], [0, 2]], ["no", "yes"], TITLE),
+    "confusion, no rows": lambda: figures.confusion(np.zeros((2, 2)), ["no", "yes"], TITLE),
+    "confusion, 20": lambda: figures.confusion(200 * matrix(20), names(20), TITLE),
+    "confusion, 30": lambda: figures.confusion(matrix(30), names(30, "$ long name " * 9), TITLE),
+    "confusion, 300": lambda: figures.confusion(matrix(300), names(300), TITLE),
+    "classification": lambda: figures.uncertainty_classification(*classification(900), TITLE),
+    "classification, 5": lambda: figures.uncertainty_classification(*classification(5), TITLE),
+    "classification, 1": lambda: figures.uncertainty_classification(*classification(1), TITLE),
+    "classification, 0": lambda: figures.uncertainty_classification(*classification(0), TITLE),
+    "classification, no errors": lambda: figures.uncertainty_classification(
+        *classification(90, 0.0), TITLE
+    ),
+    "classification, all wrong": lambda: figures.uncertainty_classification(
+        *classification(90, 1.0), TITLE
+    ),
+    "classification, constant": lambda: figures.uncertainty_classification(
+        np.ones(50), np.ones(50), np.zeros(50), np.arange(50) < 9, TITLE
+    ),
+    "regression": lambda: figures.uncertainty_regression(rising(99), rising(99) ** 2, TITLE),
+    "regression, many": lambda: figures.uncertainty_regression(
+        rng.gamma(3, 1, 6000), rng.gamma(1, 1, 6000), TITLE
+    ),
+    "regression, 5": lambda: figures.uncertainty_regression(rising(5), rising(5) ** 2, TITLE),
+    "regression, 0": lambda: figures.uncertainty_regression([], [], TITLE),
+    "regression, constant": lambda: figures.uncertainty_regression(
+        np.ones(6000), rng.gamma(1, 1, 6000), TITLE
+    ),
+    "regression, no errors": lambda: figures.uncertainty_regression(
+        np.zeros(50), np.zeros(50), TITLE
+    ),
+    "importance": lambda: figures.importance(names(64), rising(64), 0.1 * rising(64), TITLE),
+    "importance, 1": lambda: figures.importance(["only"], [1.0], [0.0], TITLE),
+    "importance, none": lambda: figures.importance(names(3), np.zeros(3), None, TITLE),
+    "importance, negative": lambda: figures.importance(
+        names(3, "a long name of a feature, in $"), [-0.1, 0.2, 0.0], [0.1, 0.1, 0.1], TITLE
+    ),
+    "importance, 784": lambda: figures.importance(names(784), rising(784), None, TITLE),
+    "pixels": lambda: figures.importance(
+        names(784), rising(784), None, TITLE, image_shape=(28, 28)
+    ),
+    "pixels, negative": lambda: figures.importance(
+        names(60), rng.normal(0, 1, 60), None, TITLE, image_shape=(5, 4, 3)
+    ),
+    "overlaid": lambda: figures.overlaid_curves({"ρ=1, $": rising(5)}, "R²", TITLE, "valid"),
+    "overlaid, 100": lambda: figures.overlaid_curves(
+        {f"max_features={k}, a very long label": rising(5 + k % 3, k) for k in range(100)},
+        "R²",
+        TITLE,
+        "test",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """All pictures, drawn once, with warnings as errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pictures = {name: draw() for name, draw in PICTURES.items()}
+        for picture in pictures.values():
+            picture.canvas.draw()
+    return pictures
+
+
+def words(ax):
+    return [child for child in ax.get_children() if isinstance(child, Words)]
+
+
+def word_boxes(written):
+    """The frame of each text, in pixels."""
+    places = written.get_offset_transform().transform(written.get_offsets())
+    paths = written.get_paths()
+    return [
+        path.get_extents(written.get_transform()).translated(*place)
+        for path, place in zip(paths, places, strict=True)
+        if len(path.vertices)
+    ]
+
+
+@functools.cache
+def all_boxes(figure):
+    return list(_all_boxes(figure))
+
+
+def _all_boxes(figure):
+    for text in figure.findobj(Text):
+        if text.get_text() and text.get_visible():
+            yield text.get_text(), text.get_window_extent()
+    for ax in figure.axes:
+        for written in words(ax):
+            yield from zip(filter(str.strip, written.strings), word_boxes(written), strict=True)
+
+
+# ---- all pictures ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_nothing_is_cut_off_and_all_axes_are_named(drawn, name):
+    figure = drawn[name]
+    assert isinstance(figure, Figure)
+    width, height = figure.bbox.size
+    for text, box in all_boxes(figure):
+        assert 0 <= box.x0 < box.x1 <= width, text
+        assert 0 <= box.y0 < box.y1 <= height, text
+    is_bar = [ax.bbox.width < 20 for ax in figure.axes]
+    for ax, bar in zip(figure.axes, is_bar, strict=True):
+        assert ax.get_ylabel()
+        assert ax.get_xlabel() or bar
+    assert " ".join(figure.get_suptitle().split()).startswith(("Accuracy – a run of $", "a long"))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_texts_stand_apart(drawn, name):
+    """Those outside of the panels: names, labels, notes, legends and the title."""
+    figure = drawn[name]
+    aslant = "classification" in name or "regression" in name
+    panels = [ax.bbox.padded(-1) for ax in figure.axes]
+    boxes = [
+        (text, box)
+        for text, box in all_boxes(figure)
+        if not any(panel.overlaps(box) for panel in panels)
+    ]
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        beside_slanted = aslant and min(a.y0, b.y0) < figure.axes[0].bbox.y0
+        assert beside_slanted or not a.padded(-0.5).overlaps(b), (one, other)
+
+
+def legend(ax):
+    """The texts right of the axes, or above."""
+    return [
+        text
+        for written in words(ax)
+        for text, box in zip(written.strings, word_boxes(written), strict=True)
+        if box.x0 > ax.bbox.x1 or box.y0 > ax.bbox.y1
+    ]
+
+
+@pytest.mark.parametrize("name", ["depth", "confusion", "classification", "regression", "pixels"])
+def test_the_same_input_gives_the_same_bytes(tmp_path, name):
+    state = rng.bit_generator.state
+    files = []
+    for k in range(2):
+        rng.bit_generator.state = state
+        figures.save(PICTURES[name](), tmp_path / f"{k}.png")
+        files.append((tmp_path / f"{k}.png").read_bytes())
+    assert files[0] == files[1]
+    assert files[0].startswith(b"\x89PNG")
+    assert b"atplotlib" not in files[0]
+    picture = PICTURES["depth"]()
+    figures.save(picture, tmp_path / "picture.png")
+    shown = np.asarray(picture.canvas.buffer_rgba())
+    assert (imread(tmp_path / "picture.png") * 255 == shown[:, :, :3]).all()
+
+
+def test_a_figure_without_a_canvas_of_agg_can_be_saved(tmp_path):
+    figures.save(Figure((1, 1)), tmp_path / "empty.png")
+    assert (tmp_path / "empty.png").stat().st_size > 50
+
+
+def test_pictures_need_no_pyplot():
+    code = "import forestlab.figures, sys; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# ---- curves ------------------------------------------------------------------------------------
+
+
+def lines(ax):
+    return {line.get_label(): line for line in ax.lines}
+
+
+def x_words(ax):
+    transform = ax.get_xaxis_transform()
+    return next(w.strings for w in words(ax) if w.get_offset_transform() == transform)
+
+
+def notes(figure):
+    return " ".join(text.get_text() for ax in figure.axes for text in ax.texts)
+
+
+@pytest.mark.parametrize("name", ["depth", "size"])
+def test_curves_show_their_values_in_their_split_s_colour(drawn, name):
+    shown = lines(drawn[name].axes[0])
+    for split in SPLITS:
+        np.testing.assert_array_equal(shown[split].get_ydata(), CURVES[split])
+        first = 1 if name == "size" else 0
+        np.testing.assert_array_equal(shown[split].get_xdata(), np.arange(13) + first)
+        assert to_hex(shown[split].get_color()) == figures.SPLIT_COLOURS[split].lower()
+    assert len(set(figures.SPLIT_COLOURS.values())) == 4
+
+
+@pytest.mark.parametrize(
+    ("better", "valid", "depth", "test"),
+    [
+        ("higher", [0.1, 0.7, np.nan, 0.7, 0.2], 1, "0.25"),
+        ("lower", [0.1, 0.7, np.nan, 0.05, 0.2], 3, "0.75"),
+    ],
+)
+def test_the_depth_chosen_by_validation_is_marked(better, valid, depth, test):
+    curves = {"valid": valid, "test": [0.0, 0.25, 0.5, 0.75, 1.0]}
+    figure = figures.depth_curve(curves, "score", TITLE, better=better)
+    assert notes(figure) == f"depth {depth}, best on valid: test score {test}"
+    *_, upright, ring = figure.axes[0].lines
+    assert list(upright.get_xdata()) == [depth, depth]
+    assert (ring.get_xdata(), ring.get_ydata()) == ([depth], [float(test)])
+
+
+def test_the_marked_depth_can_be_given_or_be_that_of_oob():
+    curves = {"oob": [0.1, 0.3, 0.2], "test": [0.5, 0.6, 0.7]}
+    assert notes(figures.depth_curve(curves, "R²", TITLE)) == "depth 1, best on oob: test R² 0.6"
+    assert notes(figures.depth_curve(curves, "R²", TITLE, chosen=2)) == "depth 2: test R² 0.7"
+    assert notes(figures.depth_curve({"test": [0.5]}, "R²", TITLE)) == ""
+
+
+def test_depths_and_sizes_are_whole_numbers(drawn):
+    for name in ("depth", "depth, one", "depth, 300", "size", "size, many", "size, one"):
+        depths = x_words(drawn[name].axes[0])
+        assert depths
+        assert all(depth.isdecimal() for depth in depths)
+
+
+def test_many_trees_are_on_a_logarithmic_axis(drawn):
+    assert drawn["size"].axes[0].get_xscale() == "linear"
+    assert drawn["size, many"].axes[0].get_xscale() == "log"
+    assert x_words(drawn["size, many"].axes[0])[:4] == ["1", "2", "5", "10"]
+    assert notes(drawn["size, one"]) == "with 1 tree: test 0.3"
+
+
+def test_an_absent_curve_is_said_to_be_absent(drawn):
+    assert legend(drawn["depth"].axes[0]) == list(SPLITS)
+    assert legend(drawn["depth, no oob"].axes[0]) == ["train", "valid", "test", "oob: none"]
+
+
+def test_each_run_of_a_sweep_has_a_line(drawn):
+    ax = drawn["overlaid, 100"].axes[0]
+    shown = ax.lines[:100]
+    assert len({to_hex(line.get_color()) for line in shown}) == 100
+    for k, line in enumerate(shown):
+        np.testing.assert_array_equal(line.get_ydata(), rising(5 + k % 3, k))
+    assert len(legend(ax)) == 40
+    assert legend(ax)[-1] == "… 61 more"
+    assert drawn["overlaid"].axes[0].get_ylabel() == "R² (valid)"
+
+
+def test_numbers_are_written_so_that_they_differ():
+    assert numbers(np.array([-0.0, 0.5, 1e7])) == ["0", "0.5", "1e+07"]
+    assert numbers(np.array([0.12345671, 0.12345672])) == ["0.12345671", "0.12345672"]
+    assert numbers(np.array([0.12341, 0.12342]), 3, 4) == ["0.1234", "0.1234"]
+
+
+# ---- confusion ---------------------------------------------------------------------------------
+
+
+def cells(ax):
+    """(row, column) → what its cell says"""
+    written = next(w for w in words(ax) if w.get_offset_transform() == ax.transData)
+    places = np.asarray(written.get_offsets()).astype(int)
+    return {(i, j): s for (j, i), s in zip(places.tolist(), written.strings, strict=True)}
+
+
+def test_confusion_shows_counts_recalls_and_shares():
+    figure = figures.confusion([[6, 2, 0], [0, 0, 0], [0, 3, 9]], ["a", "b", "c"], TITLE)
+    counts, recalls, shares = figure.axes
+    assert cells(counts) == {(0, 0): "6", (0, 1): "2", (2, 1): "3", (2, 2): "9"}
+    assert cells(recalls) == {(0, 0): "75.0", (0, 1): "25.0", (2, 1): "25.0", (2, 2): "75.0"}
+    assert cells(shares) == {(0, 0): "30.0", (0, 1): "10.0", (2, 1): "15.0", (2, 2): "45.0"}
+    assert np.isnan(recalls.images[0].get_array().filled(np.nan)[1]).all()
+    np.testing.assert_allclose(shares.images[0].get_array().sum(), 100)
+    assert "20; 75.0% right" in notes(figure)
+    assert [(ax.get_xlabel(), ax.get_ylabel()) for ax in figure.axes] == 3 * [("predicted", "true")]
+
+
+@pytest.mark.parametrize("name", ["confusion", "confusion, 2", "confusion, 20"])
+def test_cell_numbers_fit_their_cells_and_stand_out(drawn, name):
+    for ax in drawn[name].axes:
+        written = next(w for w in words(ax) if w.get_offset_transform() == ax.transData)
+        pixels = ax.bbox.width / len(ax.images[0].get_array())
+        assert max(box.width for box in word_boxes(written)) < pixels
+        papers = ax.images[0].to_rgba(ax.images[0].get_array())
+        for (i, j), letters in zip(cells(ax), written.get_facecolors(), strict=True):
+            paper, letter = luminance(papers[i, j]), luminance(letters)
+            assert (max(paper, letter) + 0.05) / (min(paper, letter) + 0.05) > 4.5
+
+
+def luminance(colour):
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def test_many_classes_have_colours_only_and_few_labels(drawn):
+    for name, n_labels in (("confusion, 30", 30), ("confusion, 300", 20)):
+        figure = drawn[name]
+        assert [len(w.strings) for w in words(figure.axes[0])] == [n_labels, n_labels]
+        assert "darkest" in notes(figure)
+        assert max(figure.bbox.size) < 2500
+
+
+# ---- uncertainty -------------------------------------------------------------------------------
+
+
+def test_error_rates_are_those_of_the_bins(drawn):
+    entropy = np.repeat([0.0, 0.5, 1.0], [50, 30, 20])
+    wrong = np.concatenate([np.zeros(50), np.arange(30) < 6, np.arange(20) < 15]).astype(bool)
+    figure = figures.uncertainty_classification(entropy, entropy / 2, entropy / 2, wrong, TITLE)
+    ax = figure.axes[0]
+    assert [bar.get_height() for bar in ax.patches] == [0.0, 6 / 30, 15 / 20]
+    assert words(ax)[0].strings == ["50", "30", "20"]
+    assert words(ax)[1].strings == ["0", "0", "0.5", "1"]
+    assert notes(figure).startswith("21 of 100 rows wrong")
+
+
+def test_histograms_hold_all_right_and_all_wrong_rows(drawn):
+    for name in ("classification", "classification, 5", "classification, constant"):
+        for ax in drawn[name].axes[1:]:
+            totals = [stairs.get_data().values.sum() for stairs in ax.patches]
+            np.testing.assert_allclose([total for total in totals if total], 1.0)
+
+
+def test_rows_with_a_nan_are_left_out():
+    values = np.array([0.1, np.nan, 0.3, 0.2])
+    figure = figures.uncertainty_classification(values, values, values, values > 0.25, TITLE)
+    assert notes(figure).startswith("1 of 3 rows wrong")
+    assert notes(figures.uncertainty_regression(values, values, TITLE)).startswith("3 rows")
+
+
+def test_regression_shows_rows_and_the_rmse_of_bins():
+    std = np.repeat([1.0, 2.0], 20)
+    abs_error = np.repeat([3.0, 4.0, 0.0, 2.0], 10)
+    scatter, by_bin = figures.uncertainty_regression(std, abs_error, TITLE).axes
+    np.testing.assert_array_equal(
+        scatter.collections[0].get_offsets(), np.column_stack([std, abs_error])
+    )
+    rmse, mean_std = by_bin.lines
+    np.testing.assert_allclose(rmse.get_ydata(), [np.sqrt(12.5), np.sqrt(2)])
+    np.testing.assert_allclose(mean_std.get_ydata(), [1, 2])
+
+
+def test_many_rows_are_shown_as_hexagons_that_count_them_all(drawn):
+    hexagons = drawn["regression, many"].axes[0].collections[0]
+    assert hexagons.get_array().sum() == 6000
+
+
+@pytest.mark.parametrize("n", [1, 5, 37, 1000])
+def test_quantile_bins_are_about_equal_and_hold_what_they_say(n):
+    values = rng.normal(size=n)
+    edges, places = quantile_bins(values)
+    assert edges[0] == values.min()
+    assert edges[-1] == values.max()
+    assert np.ptp(np.bincount(places)) <= 1
+    assert (values <= edges[places + 1]).all()
+    assert ((values > edges[places]) | (places == 0)).all()
+
+
+# ---- importance --------------------------------------------------------------------------------
+
+
+def test_bars_are_sorted_and_named():
+    mean, std = np.array([0.1, 0.5, 0.3, 0.3]), np.array([0.01, 0.05, 0.03, 0.02])
+    ax = figures.importance(list("abcd"), mean, std, TITLE, most=3).axes[0]
+    assert [bar.get_width() for bar in ax.patches] == [0.5, 0.3, 0.3]
+    assert words(ax)[0].strings == ["b", "c", "d"]
+    low, high = ax.get_ylim()
+    assert low > high  # the first bar is on top
+    spreads = np.array(ax.collections[0].get_segments())[:, :, 0]
+    np.testing.assert_allclose(spreads, [[0.45, 0.55], [0.27, 0.33], [0.28, 0.32]])
+    assert ax.texts[0].get_text() == "the 3 most important of 4 features"
+
+
+def test_pixels_are_a_heat_map(drawn):
+    ax, bar = drawn["pixels"].axes
+    np.testing.assert_allclose(ax.images[0].get_array(), rising(784).reshape(28, 28))
+    assert bar.get_ylabel() == "importance"
+    assert bar.get_ylim() == (0, rising(784).max())
+    assert drawn["pixels, negative"].axes[0].images[0].get_array().shape == (5, 4)

@@ -1,0 +1,440 @@
+"""Models on disk: what is read back is what was written, and nothing else is believed."""
+
+import json
+import os
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+
+from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, load
+from forestlab.core.arrays import AXIS, BOTH, CATEGORY, LEAF, OBLIQUE, QUADRATIC, plant
+from forestlab.estimators import ESTIMATORS
+from forestlab.handmade import build_tree
+from forestlab.storage import FOREST, TEXT, check_forest
+
+OPTIONS = {
+    TreeClassifier: {"criterion": "gini", "max_depth": 5, "class_weight": {"ash": 2.0}},
+    TreeRegressor: {"threshold": "value", "min_samples_leaf": 0.02},
+    ForestClassifier: {"n_estimators": 30, "oob_score": True, "combine": "product", "n_jobs": 2},
+    ForestRegressor: {"n_estimators": 30, "oob_score": "r2", "max_samples": 0.5},
+}
+
+for_each = pytest.mark.parametrize("cls", ESTIMATORS.values(), ids=list(ESTIMATORS))
+
+
+def data_for(cls, n_rows=80):
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 30, (n_rows, 3)) / 4
+    signal = X[:, 0] + X[:, 1] + rng.normal(size=n_rows)
+    return X, np.array(["ash", "oak"])[(signal > 7) * 1] if is_classifier(cls()) else signal
+
+
+def fitted(cls, **params):
+    X, y = data_for(cls)
+    frame = pd.DataFrame(X, columns=["height", "girth", "age"])
+    return cls(**OPTIONS[cls] | {"random_state": 0} | params).fit(frame, y), frame
+
+
+def parts_of(path):
+    """The file's arrays, as anybody would read them."""
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def assert_same(a, b):
+    """Equal, of the same type, and arrays to the byte."""
+    assert type(a) is type(b)
+    if isinstance(a, np.ndarray):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes()
+    elif isinstance(a, tuple):
+        for one, other in zip(a, b, strict=True):
+            assert_same(one, other)
+    else:
+        assert a == b
+
+
+# ---- there and back ----------------------------------------------------------------------------
+
+
+@for_each
+def test_a_model_comes_back_whole(cls, tmp_path):
+    model, X = fitted(cls)
+    model.save(tmp_path / "model")
+    back = load(tmp_path / "model")
+    assert type(back) is cls
+    assert back.get_params() == model.get_params()
+    assert vars(back).keys() == vars(model).keys()
+    for name in [name for name in vars(model) if name.endswith("_")]:
+        value = getattr(model, name)
+        assert_same(getattr(back, name), value.item() if isinstance(value, np.generic) else value)
+    assert_same(back.predict(X), model.predict(X))
+    assert back.feature_names_in_.tolist() == ["height", "girth", "age"]
+    assert_same(clone(back).fit(X, model.predict(X)).forest_[:2], refitted(model, X).forest_[:2])
+
+
+def refitted(model, X):
+    return clone(model).fit(X, model.predict(X))
+
+
+@pytest.mark.parametrize("cls", [ForestClassifier, ForestRegressor])
+def test_out_of_bag_comes_back(cls, tmp_path):
+    model, X = fitted(cls)
+    model.save(tmp_path / "model")
+    back = load(tmp_path / "model")
+    assert back.oob_score_ == model.oob_score_
+    assert_same(back.predict_oob(X, depth=3), model.predict_oob(X, depth=3))
+
+
+def test_drawing_by_weight_comes_back(tmp_path):
+    X, y = data_for(ForestRegressor)
+    model = ForestRegressor(5, random_state=0).fit(X, y, sample_weight=np.arange(80))
+    model.save(tmp_path / "model")
+    assert_same(load(tmp_path / "model").predict_oob(X), model.predict_oob(X))
+
+
+LABELS = {
+    "text": np.array(["ash", "oak"]),
+    "objects": np.array(["ash", "oak"], dtype=object),
+    "bools": np.array([False, True]),
+    "whole": np.array([-3, 2**40]),
+    "small": np.array([1, 2], dtype=np.int8),
+    "floats": np.array([0.0, 7.0]),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=list(LABELS))
+def test_classes_of_any_type_come_back(labels, tmp_path):
+    X, y = data_for(TreeClassifier)
+    model = TreeClassifier().fit(X, labels[(y == "oak") * 1])
+    model.save(tmp_path / "model")
+    back = load(tmp_path / "model")
+    assert_same(back.classes_, labels)
+    assert_same(back.predict(X), model.predict(X))
+
+
+def test_classes_that_are_no_text_are_not_saved(tmp_path):
+    X, y = data_for(TreeClassifier)
+    model = TreeClassifier().fit(X, y)
+    model.classes_ = np.array([7, "oak"], dtype=object)
+    with pytest.raises(ValueError, match="classes_ holds Python objects"):
+        model.save(tmp_path / "model")
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "weights", [{0: 2.0, 1: 1}, {np.int64(0): np.float64(2)}, {False: 1, True: 3}, "balanced"]
+)
+def test_class_weights_come_back(weights, tmp_path):
+    X, y = data_for(TreeClassifier)
+    TreeClassifier(class_weight=weights).fit(X, (y == "oak") * 1).save(tmp_path / "model")
+    back = load(tmp_path / "model").class_weight
+    assert back == weights
+    if isinstance(weights, dict):
+        assert {type(key) for key in back} <= {int, bool}
+
+
+def test_parameters_that_are_no_values_are_left_out(tmp_path):
+    model, _ = fitted(
+        ForestRegressor,
+        random_state=np.random.RandomState(3),
+        oob_score=lambda y_true, y_pred: np.int64(4),
+        max_features=np.float32(0.5),
+    )
+    model.save(tmp_path / "model")
+    back = load(tmp_path / "model")
+    assert back.random_state is None
+    assert back.oob_score is False
+    assert back.max_features == 0.5
+    assert back.oob_score_ == 4
+    assert back.seed_ == model.seed_
+
+
+# ---- the file ----------------------------------------------------------------------------------
+
+
+@for_each
+def test_the_file_holds_plain_arrays_and_json(cls, tmp_path):
+    """Nothing in it is a pickle, so that nothing is run by reading it."""
+    model, _ = fitted(cls)
+    model.save(tmp_path / "model")
+    parts = parts_of(tmp_path / "model")
+    assert not any(part.dtype.hasobject for part in parts.values())
+    text = json.loads(parts[TEXT].tobytes())
+    assert (text["format"], text["version"], text["estimator"]) == ("forestlab", 1, cls.__name__)
+    assert {f"forest.{name}" for name in FOREST} < parts.keys()
+
+
+def test_a_file_is_written_where_it_was_asked_for(tmp_path):
+    model, _ = fitted(TreeRegressor)
+    for name in "model", "model.v2.forest", "model.npz":
+        model.save(tmp_path / name)
+        model.save(str(tmp_path / name))
+    assert sorted(os.listdir(tmp_path)) == ["model", "model.npz", "model.v2.forest"]
+
+
+def test_a_file_has_the_permissions_of_any_other(tmp_path):
+    (tmp_path / "other").touch()
+    fitted(TreeRegressor)[0].save(tmp_path / "model")
+    assert (tmp_path / "model").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "model")
+    fitted(TreeRegressor)[0].save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "far" / "model").is_file()
+
+
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_failed_write_leaves_the_old_file_alone(error, tmp_path, monkeypatch):
+    model, _ = fitted(TreeRegressor)
+    model.save(tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+
+    def fail(file, **arrays):
+        file.write(b"half of it")
+        raise error
+
+    monkeypatch.setattr("numpy.savez_compressed", fail)
+    with pytest.raises(type(error)):
+        model.save(tmp_path / "model")
+    assert os.listdir(tmp_path) == ["model"]
+    assert (tmp_path / "model").read_bytes() == before
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A small forest's file; tests write changed copies of it."""
+    path = tmp_path_factory.mktemp("saved") / "model"
+    X, y = data_for(ForestClassifier)
+    ForestClassifier(3, max_depth=3, random_state=0).fit(X, y).save(path)
+    return path
+
+
+def rewritten(saved, folder, **changed):
+    """A copy of the file with some parts changed; those that are None left out."""
+    parts = parts_of(saved) | changed
+    path = folder / "changed"
+    with open(path, "wb") as file:
+        np.savez(file, **{name: part for name, part in parts.items() if part is not None})
+    return path
+
+
+def with_text(saved, folder, **changed):
+    text = json.loads(parts_of(saved)[TEXT].tobytes()) | changed
+    return rewritten(saved, folder, **{TEXT: np.frombuffer(json.dumps(text).encode(), np.uint8)})
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None])
+def test_another_version_is_refused(version, saved, tmp_path):
+    path = with_text(saved, tmp_path, version=version)
+    with pytest.raises(ValueError, match=f"has format version {version}; .* reads version 1"):
+        load(path)
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    path = tmp_path / "other"
+    for content in b"", b"text", b"\x93NUMPY", b"PK\x03\x04":
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="other is not a forestlab model, or is damaged"):
+            load(path)
+    for write in lambda: np.save(path.open("wb"), np.ones(3)), lambda: zipfile.ZipFile(path, "w"):
+        write()
+        with pytest.raises(ValueError, match="other is not a forestlab model, or is damaged"):
+            load(path)
+
+
+def test_a_pickle_in_the_file_is_refused_unread(saved, tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "exploded"),)
+
+    path = rewritten(saved, tmp_path, classes_=np.array([Bomb(), Bomb()]))
+    with pytest.raises(ValueError, match="damaged"):
+        load(path)
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_a_truncated_file_is_refused(saved, tmp_path):
+    content, path = saved.read_bytes(), tmp_path / "short"
+    for length in range(0, len(content), 29):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match="damaged"):
+            load(path)
+
+
+def test_a_changed_byte_is_refused_or_means_nothing(saved, tmp_path):
+    """Checksums cover the arrays; what they do not cover, such as dates, does not matter."""
+    content, path = saved.read_bytes(), tmp_path / "flipped"
+    model, (X, _) = load(saved), data_for(ForestClassifier)
+    n_refused = 0
+    for place in range(0, len(content), 3):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 255]) + content[place + 1 :])
+        try:
+            back = load(path)
+        except ValueError:
+            n_refused += 1
+        else:
+            assert_same(back.predict_proba(X), model.predict_proba(X))
+    assert n_refused > len(content) / 6
+
+
+@pytest.mark.parametrize("name", [*(f"forest.{name}" for name in FOREST), "chances_", TEXT])
+def test_a_missing_part_is_refused(name, saved, tmp_path):
+    path = rewritten(saved, tmp_path, **{name: None})
+    with pytest.raises(ValueError, match="damaged"):
+        load(path)
+
+
+@pytest.mark.parametrize("name", ["values", "params", "recipe", "objects", "estimator"])
+@pytest.mark.parametrize("value", [None, [1], {"x": 1}], ids=["null", "list", "dict"])
+def test_a_text_of_another_shape_is_refused(name, value, saved, tmp_path):
+    path = with_text(saved, tmp_path, **{name: value})
+    with pytest.raises(ValueError, match=r"damaged|must be one of"):
+        load(path)
+
+
+def changed_node(i, field, value):
+    def change(parts):
+        parts["forest.nodes"][field][i] = value
+
+    return change
+
+
+def changed_part(name, change):
+    def apply(parts):
+        parts[name] = change(parts[name])
+
+    return apply
+
+
+# The root is node 0, its left child node 1, which has children too.
+TAMPERED = {
+    "child after the end": (changed_node(0, "right", 10**6), "children"),
+    "child in the next tree": (changed_node(0, "right", 15), "children"),
+    "negative child": (changed_node(0, "left", -7), "children"),
+    "cycle": (changed_node(1, "left", 0), "children"),
+    "cycle of one": (changed_node(1, "left", 1), "children"),
+    "one child twice": (changed_node(0, "right", 1), "children"),
+    "feature after the last": (changed_node(0, "feature", 3), "features"),
+    "negative feature": (changed_node(0, "feature", -1), "features"),
+    "leaf inside": (changed_node(0, "kind", LEAF), "children"),
+    "unknown kind": (changed_node(0, "kind", 5), "kinds of node"),
+    "category without bits": (changed_node(0, "kind", CATEGORY), "categories"),
+    "oblique without parameters": (changed_node(0, "kind", OBLIQUE), "parameters"),
+    "quadratic without parameters": (changed_node(0, "kind", QUADRATIC), "parameters"),
+    "fewer statistics": (changed_part("forest.stats", lambda stats: stats[:-1]), "statistics"),
+    "flat statistics": (changed_part("forest.stats", lambda stats: stats[:, 0]), "statistics"),
+    "empty statistics": (changed_part("forest.stats", lambda stats: stats[:, :0]), "statistics"),
+    "short statistics": (changed_part("forest.stats", np.float32), "statistics"),
+    "other nodes": (changed_part("forest.nodes", lambda nodes: nodes["weight"]), "nodes"),
+    "fewer nodes": (changed_part("forest.nodes", lambda nodes: nodes[:-1]), "statistics"),
+    "no trees": (changed_part("forest.first_node", lambda first: first[:1]), "offsets"),
+    "falling offsets": (changed_part("forest.first_node", lambda first: first[::-1]), "offsets"),
+    "far offsets": (changed_part("forest.first_node", lambda first: first + 1), "offsets"),
+    "short offsets": (changed_part("forest.first_node", np.int32), "offsets"),
+    "more bits": (changed_part("forest.bits", lambda bits: np.ones(1, np.uint64)), "offsets"),
+    "signed bits": (changed_part("forest.bits", np.int64), "pools"),
+    "few chances": (changed_part("chances_", lambda chances: np.ones(3)), "bags"),
+    "whole chances": (changed_part("chances_", np.int64), "bags"),
+}
+
+
+@pytest.mark.parametrize(("change", "what"), TAMPERED.values(), ids=list(TAMPERED))
+def test_a_forest_that_would_be_walked_astray_is_refused(change, what, saved, tmp_path):
+    parts = parts_of(saved)
+    assert (parts["forest.nodes"]["kind"][:2] == AXIS).all()
+    change(parts)
+    with pytest.raises(ValueError, match=f"changed is damaged: its {what} do not fit together"):
+        load(rewritten(saved, tmp_path, **parts))
+
+
+@pytest.mark.parametrize("size", [-1, 81, 10**12])
+def test_bags_of_more_rows_than_there_are_are_refused(size, saved, tmp_path):
+    recipe = json.loads(parts_of(saved)[TEXT].tobytes())["recipe"] | {"bag_size": size}
+    with pytest.raises(ValueError, match="its bags do not fit together"):
+        load(with_text(saved, tmp_path, recipe=recipe))
+
+
+# ---- splits that only handmade trees have yet --------------------------------------------------
+
+QUESTIONS = {
+    "oblique": {"weights": {"a": 2, "b": -1}, "cut": 0.5},
+    "category": {"feature": "b", "in": [0, 3, 70]},
+    "both ways": {"feature": "a", "cut": 1, "missing": "both", "missing_share": 0.5},
+}
+
+
+def handmade(question):
+    return build_tree(QUESTIONS[question] | {"left": 1, "right": 2}, ["a", "b"]).tree
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_handmade_forest_passes(question):
+    check_forest(plant([handmade(question), handmade("oblique")]), 2)
+
+
+def with_parameter(place, value):
+    def change(tree):
+        tree.params[place] = value
+
+    return change
+
+
+def with_bits(place, value):
+    def change(tree):
+        tree.bits[place] = value
+
+    return change
+
+
+WRONG_POOLS = {
+    "more terms": ("oblique", with_parameter(0, 3), "parameters"),
+    "endless terms": ("oblique", with_parameter(0, np.inf), "parameters"),
+    "no number of terms": ("oblique", with_parameter(0, np.nan), "parameters"),
+    "half a term": ("oblique", with_parameter(0, 1.5), "parameters"),
+    "feature after the last": ("oblique", with_parameter(1, 2), "features"),
+    "negative feature": ("oblique", with_parameter(3, -1), "features"),
+    "feature that is no number": ("oblique", with_parameter(3, np.nan), "features"),
+    "more words": ("category", with_bits(0, 3), "categories"),
+    "endless words": ("category", with_bits(0, 2**64 - 1), "categories"),
+}
+
+
+@pytest.mark.parametrize(("question", "change", "what"), WRONG_POOLS.values(), ids=WRONG_POOLS)
+def test_a_pool_that_would_be_read_past_its_end_is_refused(question, change, what):
+    tree = handmade(question)
+    change(tree)
+    with pytest.raises(ValueError, match=f"its {what} do not fit together"):
+        check_forest(plant([tree]), 2)
+
+
+@pytest.mark.parametrize("start", [-1, 10**6])
+@pytest.mark.parametrize(("question", "field"), [("oblique", "params"), ("category", "bits")])
+def test_a_question_outside_its_pool_is_refused(question, field, start):
+    tree = handmade(question)
+    tree.nodes[field][0] = start
+    with pytest.raises(ValueError, match="do not fit together"):
+        check_forest(plant([tree]), 2)
+
+
+def test_one_child_of_two_parents_is_refused():
+    """A row that goes both ways would end in more places than there are nodes."""
+    forest = plant([handmade("both ways")])
+    assert forest.nodes["missing"][0] == BOTH
+    forest.nodes["left"][0] = 2
+    with pytest.raises(ValueError, match="its children do not fit together"):
+        check_forest(forest, 2)
