@@ -28,6 +28,8 @@ from forestlab.forest import (
 )
 from forestlab.view import TreeView
 
+LARGEST_TARGET = 1e150
+
 
 class Model(BaseEstimator):
     """What all four estimators share. A fitted one holds:
@@ -55,6 +57,7 @@ class Model(BaseEstimator):
             rows' chances to be drawn, otherwise they weigh rows within every tree.
         """
         X, y = self._validated(X, y)
+        self._forget_oob()
         targets, n_classes = self._encode_targets(y)
         recipe = parameters.recipe(self.get_params(deep=False), self.task, X.shape, n_classes)
         n_jobs = parameters.n_threads(self.n_jobs)
@@ -89,6 +92,11 @@ class Model(BaseEstimator):
     def _check_mass(self, targets, weights) -> None:
         if not weights.any():
             raise ValueError("sample_weight must not be zero for every row.")
+
+    def _forget_oob(self) -> None:
+        """A refit without out-of-bag scores must not keep those of the fit before."""
+        for name in [name for name in vars(self) if name.startswith("oob_") and name.endswith("_")]:
+            delattr(self, name)
 
     def _check_oob(self, recipe) -> None:
         pass
@@ -203,6 +211,8 @@ class Regressor(RegressorMixin, Model):
 
     def _validated(self, X, y):
         X, y = validate_data(self, X, y, dtype="numeric", y_numeric=True, multi_output=True)
+        if np.abs(y).max() > LARGEST_TARGET:
+            raise ValueError(f"y must lie within ±{LARGEST_TARGET:g}: its squares overflow.")
         return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
 
     def _encode_targets(self, y):

@@ -4,6 +4,8 @@ import json
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,7 +118,7 @@ def check(config: Config) -> None:
 # ---- the run -----------------------------------------------------------------------------------
 
 
-def fit_and_study(config: Config, show_progress: bool):
+def fit_and_study(config: Config, show: bool):
     """(model, findings, seconds)."""
     from forestlab.parameters import n_threads
     from forestlab.study.findings import study
@@ -124,7 +126,7 @@ def fit_and_study(config: Config, show_progress: bool):
     data = prepare(config)
     splits = {name: (data.X[rows], data.y[rows]) for name, rows in data.parts._asdict().items()}
     model = build(config, data.dataset.task)
-    model.verbose = int(show_progress)
+    model.verbose = int(show)
     start = time.perf_counter()
     model.fit(*splits["train"])
     fitted = time.perf_counter()
@@ -163,31 +165,38 @@ def numbers_of(found, seconds: dict[str, float]) -> list:
     return numbers
 
 
-def run(config: Config, name: str, parent_id: str | None, show_progress: bool) -> Result:
-    """Do one run, and log it unless tracking is off."""
-    if config.tracking.name == "none":
-        _, found, seconds = fit_and_study(config, show_progress)
-        return Result(name, "FINISHED", None, _shown(numbers_of(found, seconds)))
-    from forestlab import tracking
+def run(config: Config, name: str, parent: Callable[[], str | None], show: bool) -> Result:
+    """Do one run, and log it unless tracking is off.
 
-    store = _open_store(OmegaConf.to_yaml(config.tracking))
-    tags = _tags(config)
+    The run is opened while the forest already grows: importing MLflow and opening a store take
+    longer than many a fit. `parent` gives the id of the sweep's run, or None.
+    """
+    if config.tracking.name == "none":
+        _, found, seconds = fit_and_study(config, show)
+        return Result(name, "FINISHED", None, _last(numbers_of(found, seconds)))
     if config.resume:
-        done = tracking.find_finished(store, _identity(tags))
+        done = _finished_before(config)
         if done is not None:
-            return Result(name, "SKIPPED", done.info.run_id, dict(done.data.metrics), store.uri)
-    run_id = tracking.start(store, config.tracking.run_name or name, tags, parent_id)
+            return done._replace(name=name)
+    opened = background().submit(_open_run, config, name, parent)
     try:
-        numbers = _run_logged(config, store, run_id, name, show_progress)
+        model, found, seconds = fit_and_study(config, show)
+        store, run_id = opened.result()
+        numbers = _log(config, store, run_id, name, model, found, seconds)
     except Exception:
-        tracking.log_text(store, run_id, traceback.format_exc(), "traceback.txt")
-        tracking.finish(store, run_id, "FAILED")
+        _end(opened, "FAILED", traceback.format_exc())
         raise
     except BaseException:  # Ctrl-C, SIGTERM
-        tracking.finish(store, run_id, "KILLED")
+        _end(opened, "KILLED")
         raise
-    tracking.finish(store, run_id, "FINISHED")
-    return Result(name, "FINISHED", run_id, _shown(numbers), store.uri)
+    _end(opened, "FINISHED")
+    return Result(name, "FINISHED", run_id, _last(numbers), store.uri)
+
+
+@cache
+def background() -> ThreadPoolExecutor:
+    """One thread, so that what is handed to it is done in order."""
+    return ThreadPoolExecutor(1, "forestlab-tracking")
 
 
 @cache
@@ -196,6 +205,51 @@ def _open_store(text: str):
 
     config: Any = OmegaConf.create(text)
     return tracking.open_store(config)
+
+
+def open_store(config: Config):
+    """The store of a config; opened once for all runs of a process."""
+    return _open_store(OmegaConf.to_yaml(config.tracking, resolve=True))
+
+
+def _finished_before(config: Config) -> Result | None:
+    from forestlab import tracking
+
+    store = open_store(config)
+    tags = _tags(config)
+    identity = {key: tags[key] for key in ("config_hash", "dataset_digest", "core_version")}
+    done = tracking.find_finished(store, identity)
+    if done is None:
+        return None
+    return Result("", "SKIPPED", done.info.run_id, dict(done.data.metrics), store.uri)
+
+
+def _open_run(config: Config, name: str, parent: Callable[[], str | None]):
+    """Start the run and log what is known of it before the fit; (store, run id)."""
+    from forestlab import tracking
+
+    store = open_store(config)
+    run_id = tracking.start(store, config.tracking.run_name or name, _tags(config), parent())
+    tracking.log_numbers(store, run_id, [], configs.flat(config))
+    data = prepare(config)
+    profile = {split: len(rows) for split, rows in data.parts._asdict().items()}
+    profile |= {"rows": len(data.y), "features": data.X.shape[1]}
+    tracking.log_dataset(
+        store, run_id, data.dataset.name, data.digest, data.dataset.source, json.dumps(profile)
+    )
+    return store, run_id
+
+
+def _end(opened: Future, status: str, trace: str = "") -> None:
+    """End a run, if it could be opened at all."""
+    from forestlab import tracking
+
+    if opened.exception() is not None:
+        return
+    store, run_id = opened.result()
+    if trace:
+        tracking.log_text(store, run_id, trace, "traceback.txt")
+    tracking.finish(store, run_id, status)
 
 
 def _tags(config: Config) -> dict[str, Any]:
@@ -215,32 +269,21 @@ def _tags(config: Config) -> dict[str, Any]:
     return tags | provenance.versions() | provenance.code()[0]
 
 
-def _identity(tags: dict[str, Any]) -> dict[str, str]:
-    """The tags that say that a finished run is the one wanted."""
-    return {key: tags[key] for key in ("config_hash", "dataset_digest", "core_version")}
-
-
 def main_value(result: Result) -> float | None:
     """The main metric on validation, for sweepers that look for the best job."""
     return result.metrics.get("accuracy/valid", result.metrics.get("rmse/valid"))
 
 
-def _shown(numbers) -> dict[str, float]:
+def _last(numbers) -> dict[str, float]:
     """The last value of each metric."""
     return {number.name: float(number.value) for number in numbers}
 
 
-def _run_logged(config: Config, store, run_id: str, name: str, show_progress: bool) -> list:
+def _log(config: Config, store, run_id: str, name: str, model, found, seconds) -> list:
+    """Log all that was found; returns the numbers."""
     from forestlab import artifacts, provenance, tracking
 
-    tracking.log_numbers(store, run_id, [], configs.flat(config))
     data = prepare(config)
-    profile = {split: len(rows) for split, rows in data.parts._asdict().items()}
-    profile |= {"rows": len(data.y), "features": data.X.shape[1]}
-    tracking.log_dataset(
-        store, run_id, data.dataset.name, data.digest, data.dataset.source, json.dumps(profile)
-    )
-    model, found, seconds = fit_and_study(config, show_progress)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -248,9 +291,8 @@ def _run_logged(config: Config, store, run_id: str, name: str, show_progress: bo
         diff = provenance.code()[1]
         if diff:
             (folder / "git.diff").write_text(diff + "\n")
-        rows = data.parts._asdict()
         artifacts.write(
-            folder, found, model._view(0), rows, name, data.dataset.image_shape,
+            folder, found, model._view(0), data.parts._asdict(), name, data.dataset.image_shape,
             config.tracking.pictures,
         )  # fmt: skip
         tracking.log_folder(store, run_id, folder)

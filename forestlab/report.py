@@ -79,7 +79,7 @@ def _short(text: str, width: int) -> str:
 
 def _say_where(results: list, parent) -> None:
     logged = [result.run_id for result in results if result.run_id]
-    if parent is not None and parent.run_id:
+    if parent is not None and parent.is_open:
         logged = [parent.run_id]
     if not logged:
         return

@@ -31,11 +31,13 @@ from forestlab.config import Config, ConfigError
 # How jobs in other processes know of their sweep: the parent run, and the keys that vary.
 PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
 NOISE = ("full_key:", "object_type=", "reference_type=", "Set the env", "Config search path")
-TOP = ("dataset", "model", "criterion", "search", "tracking", *configs.TOP)
+GROUPS = ("dataset", "model", "criterion", "search", "tracking", "+experiment", "experiment")
+TOP = (*GROUPS[:5], *configs.TOP)
 UNTOLD = ("tracking", "hydra", "resume", "n_jobs")  # overrides that no name tells
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
 
-results: list[Any] = []
+results: list[Any] = []  # of the jobs in this process
+parent: Any = None  # the sweep's run, in the process that was called
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -103,6 +105,7 @@ class Plan(NamedTuple):
     is_sweep: bool
     swept: list[str]  # the keys that vary
     name: str
+    launcher: str = "basic"
 
 
 def plan(options) -> Plan:
@@ -129,11 +132,18 @@ def plan(options) -> Plan:
         both = OverridesParser.create().parse_overrides(own + options.overrides)
         swept = [o.get_key_element() for o in both if o.is_sweep_override()]
         title = " ".join(o for o in own + options.overrides if not o.startswith(UNTOLD))
+        launcher = "basic" if "basic_launcher" in master.hydra.launcher._target_ else "other"
         if "basic_sweeper" not in master.hydra.sweeper._target_:
-            return Plan([_without_hydra(master)], 1, True, swept, title)
+            return Plan([_without_hydra(master)], 1, True, swept, title, launcher)
         jobs = BasicSweeper.split_arguments(both, None)[0]
-        configs_ = [compose(name, overrides=job + extra) for job in jobs[:MOST_CHECKED]]
-        return Plan(configs_, len(jobs), True, swept, title)
+        composed: list[Any] = [compose(name, overrides=jobs[0] + extra)]
+        for job in jobs[1:MOST_CHECKED]:
+            changed = [override for override in job if override not in jobs[0]]
+            if any(override.split("=")[0].split("@")[0] in GROUPS for override in changed):
+                composed.append(compose(name, overrides=job + extra))
+            else:  # 40 times as fast
+                composed.append(OmegaConf.merge(composed[0], OmegaConf.from_dotlist(changed)))
+        return Plan(composed, len(jobs), True, swept, title, launcher)
 
 
 def _without_hydra(config):
@@ -165,10 +175,9 @@ def task(config: Config) -> float | None:
     from forestlab import job, report
 
     name = job_name(config, HydraConfig.get().overrides.task)
-    parent = os.environ.get(PARENT_VARIABLE)
     report.started(name, len(results))
     try:
-        result = job.run(config, name, parent, show_progress=report.is_terminal())
+        result = job.run(config, name, _parent_id, show=report.is_terminal())
     except Exception as error:
         result = job.Result(name, "FAILED", None, {})
         logging.getLogger("forestlab").exception("failed: %s", name)
@@ -176,6 +185,10 @@ def task(config: Config) -> float | None:
     results.append(result)
     report.done(result)
     return job.main_value(result)
+
+
+def _parent_id() -> str | None:
+    return parent.run_id if parent is not None else os.environ.get(PARENT_VARIABLE)
 
 
 def job_name(config: Config, overrides: list[str]) -> str:
@@ -209,8 +222,10 @@ def _run_one() -> int:
 def _run_sweep(todo: Plan) -> int:
     from forestlab import report, sweep
 
-    parent = sweep.start(todo.configs[0], todo.name, todo.n_jobs)
-    os.environ[PARENT_VARIABLE] = parent.run_id or ""
+    global parent
+    parent = sweep.Parent(todo.configs[0], todo.name, todo.n_jobs)
+    if todo.launcher != "basic":  # jobs in other processes hear of it through the environment
+        os.environ[PARENT_VARIABLE] = parent.run_id or ""
     os.environ[SWEPT_VARIABLE] = ",".join(todo.swept)
     report.expect(todo.n_jobs)
     status, code = "KILLED", 130

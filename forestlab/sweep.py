@@ -5,43 +5,52 @@ The comparison is read back from the store, so it also holds what other processe
 
 import json
 import tempfile
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from forestlab import job
 from forestlab.config import Config
 
 
-class Parent(NamedTuple):
-    """`store` and `run_id` are None when tracking is off."""
+class Parent:
+    """The parent run. It is opened when a job first asks for it, so that nothing waits for MLflow
+    before the first tree grows; without tracking there is none."""
 
-    store: Any
-    run_id: Any
-    name: str
+    def __init__(self, first: Config, name: str, n_jobs: int):
+        """`first` is the config of the sweep's first job."""
+        self.first, self.name, self.n_jobs = first, name, n_jobs
+        self.is_tracked = first.tracking.name != "none"
+        self.is_open = False
 
+    @cached_property
+    def opened(self) -> tuple[Any, str]:
+        """(store, run id). Processes that make a store together break it: here it is made once."""
+        from forestlab import provenance, tracking
 
-def start(first: Config, name: str, n_jobs: int) -> Parent:
-    """Open the parent run of a sweep, given its first job's config.
+        store = job.open_store(self.first)
+        if self.first.resume:
+            tracking.sweep_up(store)
+        tags = {"kind": "sweep"} | provenance.versions() | provenance.code()[0]
+        run_id = tracking.start(store, self.name or "sweep", tags)
+        tracking.log_numbers(store, run_id, [], {"sweep": self.name, "n_jobs": self.n_jobs})
+        self.is_open = True
+        return store, run_id
 
-    The store is made here, before any job needs it: processes that make it together break it.
-    """
-    if first.tracking.name == "none":
-        return Parent(None, None, name)
-    from forestlab import provenance, tracking
+    @property
+    def store(self) -> Any:
+        return self.opened[0]
 
-    store = tracking.open_store(first.tracking)
-    if first.resume:
-        tracking.sweep_up(store)
-    tags = {"kind": "sweep"} | provenance.versions() | provenance.code()[0]
-    run_id = tracking.start(store, name or "sweep", tags)
-    tracking.log_numbers(store, run_id, [], {"sweep": name, "n_jobs": n_jobs})
-    return Parent(store, run_id, name)
+    @property
+    def run_id(self) -> Any:
+        return self.opened[1] if self.is_tracked else None
 
 
 def any_failed(parent: Parent, results: list) -> bool:
     """Whether a job failed, in this process or another."""
     if any(result.status == "FAILED" for result in results):
         return True
-    if parent.run_id is None:
+    if not parent.is_open:
         return False
     from forestlab import tracking
 
@@ -52,7 +61,7 @@ def any_failed(parent: Parent, results: list) -> bool:
 
 def finish(parent: Parent, status: str) -> None:
     """Compare the children, then end the parent run."""
-    if parent.run_id is None:
+    if not parent.is_open:
         return
     from forestlab import tracking
 

@@ -632,3 +632,16 @@ def test_several_targets():
         assert model.score(X, both) > 0.8
         # The second target is the first, scaled and moved: so are all its means, but for rounding.
         np.testing.assert_allclose(answers[:, 1], -3 * answers[:, 0] + 1, 1e-12, 1e-12)
+
+
+def test_a_refit_forgets_the_out_of_bag_scores_before():
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    model = ForestClassifier(20, oob_score=True, random_state=0).fit(X, y)
+    assert hasattr(model, "oob_score_")
+    model.set_params(oob_score=False).fit(X, y)
+    assert not [name for name in vars(model) if name.startswith("oob_") and name.endswith("_")]
+
+
+def test_targets_whose_squares_overflow_are_refused():
+    with pytest.raises(ValueError, match="y must lie within"):
+        ForestRegressor(2).fit(np.arange(4.0)[:, None], np.array([1e200, -1e200, 1e200, -1e200]))

@@ -318,10 +318,10 @@ def test_a_mistake_is_one_line_and_nothing_is_logged(arguments, told, tmp_path, 
 FAIL_AT_5 = """
 from forestlab import job
 fit = job.fit_and_study
-def failing(config, show_progress):
+def failing(config, show):
     if config.max_depth == 5:
         raise RuntimeError("the roof is on fire")
-    return fit(config, show_progress)
+    return fit(config, show)
 job.fit_and_study = failing
 """
 

@@ -49,7 +49,8 @@ def cache_folder() -> Path:
     try:
         return _writable(_base() / name)
     except (OSError, RuntimeError):  # no place to write, or no home
-        return Path(tempfile.gettempdir()) / name
+        # One's own and nobody else's: numba's index is a pickle.
+        return Path(tempfile.mkdtemp(prefix="forestlab-")) / name
 
 
 def _base() -> Path:

@@ -86,8 +86,10 @@ def _cell_pixels(n_classes: int) -> float:
 def _number_cells(ax: Axes, values: np.ndarray, colours: np.ndarray, words: Callable) -> None:
     rows, columns = np.nonzero(values > 0)
     roomy = len(values) <= ROOMY
+    papers, which = np.unique(colours[rows, columns, :3], axis=0, return_inverse=True)
+    inks = np.array([ink(paper) for paper in papers] or ["black"])
     Words(ax, np.column_stack([columns, rows]), [words(v, roomy) for v in values[rows, columns]],
-          size=SMALL - 0.5, colours=[ink(c) for c in colours[rows, columns, :3]])  # fmt: skip
+          size=SMALL - 0.5, colours=inks[which.ravel()].tolist())  # fmt: skip
 
 
 def _count(count: float, roomy: bool) -> str:

@@ -112,7 +112,13 @@ def overlaid_curves(
     right = inches_beside(entries, LEGEND_LINES)
     figure, (ax,) = panels(title, [PANEL[0]], height, right=right)
     for y, colour in zip(values.values(), colours, strict=True):
-        ax.plot(y, color=colour, linewidth=1.4, marker=_marker("o", y), markersize=3.0)
+        # The same forest cut at several depths gives curves that run on each other: the shorter on
+        # top, and a mark where each ends.
+        above = 2.0 + 1.0 / max(len(y), 1)
+        ax.plot(
+            y, color=colour, linewidth=1.4, marker=_marker("o", y), markersize=3.0, zorder=above
+        )
+        ax.plot(len(y) - 1, y[-1:], "o", color=colour, markersize=6.0, zorder=above)
     legend_beside(ax, entries, LEGEND_LINES)
     dress(ax, "depth", f"{metric} ({split})")
     _whole_steps(ax, 0, max(map(len, values.values()), default=1) - 1)

@@ -102,12 +102,17 @@ def text_width(text: str, size: float) -> float:
     return float(vertices[:, 0].max()) * size / 100.0 if len(vertices) else 0.0
 
 
-def _anchored(text: str, size: float, align: str, rotation: float, shift) -> Path:
+@lru_cache(maxsize=4096)
+def _anchored(
+    text: str, size: float, align: str, rotation: float, shift: tuple[float, float]
+) -> Path:
+    """The outline with its anchor at 0, then rotated and shifted."""
     outline, width = _outline(text), text_width(text, size)
     x = {"centre": width / 2.0, "top": width / 2.0, "left": 0.0, "right": width}[align]
     y = DIGIT_HEIGHT * size * (1.0 if align == "top" else 0.5)
-    place = Affine2D().scale(size / 100.0).translate(-x, -y).rotate_deg(rotation).translate(*shift)
-    return place.transform_path(outline)
+    vertices = np.asarray(outline.vertices) * (size / 100.0) - (x, y)
+    cos, sin = np.cos(np.radians(rotation)), np.sin(np.radians(rotation))
+    return Path(vertices @ np.array([[cos, sin], [-sin, cos]]) + shift, outline.codes)
 
 
 # ---- scales ------------------------------------------------------------------------------------
