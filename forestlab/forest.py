@@ -83,6 +83,16 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     return make_scratch(sizes, recipe.settings)
 
 
+def kernel_for(recipe: Recipe) -> Callable:
+    """The compiled grower of a recipe."""
+    criterion, search = CRITERIA[recipe.criterion], SEARCHES[recipe.search]
+    return grow_kernel(
+        criterion.alias_of or recipe.criterion,
+        search.alias_of or recipe.search,
+        recipe.settings.rho > 0,
+    )
+
+
 def grow_trees(
     training: Training,
     recipe: Recipe,
@@ -98,12 +108,7 @@ def grow_trees(
     """
     stop = np.zeros(1, np.uint8) if stop is None else stop
     scratch = scratch_for(training, recipe) if scratch is None else scratch
-    criterion = CRITERIA[recipe.criterion]
-    grow = grow_kernel(
-        criterion.alias_of or recipe.criterion,
-        SEARCHES[recipe.search].alias_of or recipe.search,
-        recipe.settings.rho > 0,
-    )
+    grow = kernel_for(recipe)
     trees = []
     for t in range(first, first + count):
         key = _key(seed, t)
@@ -157,6 +162,7 @@ def grow_forest(
 ) -> Forest:
     """Grow a whole forest with threads. `show` wraps the loop over finished trees: progress."""
     stop = np.zeros(1, np.uint8)
+    kernel_for(recipe)  # made here, before threads would each make one
     spare: SimpleQueue[Scratch] = SimpleQueue()
     for _ in range(min(n_jobs, n_estimators)):
         spare.put(scratch_for(training, recipe))

@@ -1,5 +1,6 @@
 """One run: data → fit → study → log. The command line and sweeps only call this."""
 
+import copy
 import json
 import tempfile
 import time
@@ -96,10 +97,17 @@ def criterion(config: Config, task: str) -> str:
     return name
 
 
+def normalised(config: Config) -> Config:
+    """The config as it takes effect: a tree is one tree, whatever n_estimators a sweep says."""
+    if config.model.name != "tree":
+        return config
+    config = copy.deepcopy(config)
+    config.n_estimators = 1
+    return config
+
+
 def check(config: Config) -> None:
     """Raise ConfigError for what can be known to be wrong before anything is trained."""
-    if config.model.name == "tree" and config.n_estimators != 1:
-        raise ConfigError(f"n_estimators must be 1 for model=tree; got {config.n_estimators}.")
     if not 0 <= config.seed < 2**32:
         raise ConfigError(f"seed must be a whole number from 0 to 2**32 - 1; got {config.seed}.")
     from forestlab import parameters
@@ -171,6 +179,7 @@ def run(config: Config, name: str, parent: Callable[[], str | None], show: bool)
     The run is opened while the forest already grows: importing MLflow and opening a store take
     longer than many a fit. `parent` gives the id of the sweep's run, or None.
     """
+    config = normalised(config)
     if config.tracking.name == "none":
         _, found, seconds = fit_and_study(config, show)
         return Result(name, "FINISHED", None, _last(numbers_of(found, seconds)))

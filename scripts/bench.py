@@ -100,9 +100,20 @@ def one_round(peers: dict, data, n_estimators: int, n_jobs: int, seed: int) -> d
     return found
 
 
+def installed() -> dict[str, Callable]:
+    """The peers that can be imported."""
+    found = {}
+    for peer, make in PEERS.items():
+        try:
+            found[peer] = make()
+        except ImportError as error:
+            print(f"without {peer}: {error}", file=sys.stderr)
+    return found
+
+
 def run(name: str, rounds: int, n_jobs: int) -> list[dict]:
     data = split(name)
-    peers = {peer: make() for peer, make in PEERS.items()}
+    peers = installed()
     few = np.arange(0, len(data[0]), max(1, len(data[0]) // 200))
     one_round(peers, (data[0][few], data[1], data[2][few], data[3]), 2, n_jobs, 0)
     found = []
@@ -118,7 +129,7 @@ def run(name: str, rounds: int, n_jobs: int) -> list[dict]:
 def table(name: str, found: list[dict]) -> str:
     head = f"{name} ({DATA[name].n_estimators} trees)"
     lines = [f"{head:<24}{'fit s':>9}{'ratio':>8}{'predict s':>12}{'ratio':>8}{'accuracy':>10}"]
-    for peer in PEERS:
+    for peer in [peer for peer in PEERS if peer in found[0]]:
         fit, predict, accuracy = (statistics.median(r[peer][k] for r in found) for k in range(3))
         fit_ratio, predict_ratio = (
             statistics.median(r[peer][k] / r[OURS][k] for r in found) for k in range(2)
@@ -162,7 +173,7 @@ def code_bytes(X, peer: str) -> int:
 def memory_table(names: list[str], n_jobs: int) -> str:
     lines = [f"{'memory, MB':<32}{'added':>9}{'codes':>9}{'trees':>9}"]
     for name in names:
-        for peer in PEERS:
+        for peer in installed():
             print(f"\r{name}: {peer} ", end="", file=sys.stderr, flush=True)
             command = [sys.executable, __file__, "--measure", name, peer, "--jobs", str(n_jobs)]
             done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -157,8 +157,8 @@ def test_a_cache_that_cannot_be_written_is_replaced(compiled, blocked, tmp_path)
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "forestlab").touch()
     variables = {"NUMBA_CACHE_DIR": str(tmp_path / "base" / blocked)}
-    found = run(FIT, compiled.package, TMPDIR=str(compiled.cache), **variables)
-    assert found == (compiled.tree, "")
+    tree, said = run(FIT, compiled.package, TMPDIR=str(tmp_path), **variables)
+    assert (tree, said.splitlines()) == (compiled.tree, [COMPILING])
     assert not list(compiled.package.rglob("*.nbc"))
 
 
@@ -167,7 +167,7 @@ def test_without_a_home_there_is_a_cache_too(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.getuid", lambda: 54_321)  # nobody of this machine
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert cache_folder.__wrapped__().parent == tmp_path / "forestlab"
+    assert tmp_path in cache_folder.__wrapped__().parents
 
 
 def test_an_edit_anywhere_in_the_core_leaves_old_kernels_aside(compiled):

@@ -13,6 +13,7 @@ import hashlib
 import logging
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,7 @@ logger = logging.getLogger("forestlab")
 jitable = register_jitable(forceinline=True)
 
 config: Any = numba.config
+_deciding = threading.Lock()
 _purposes: dict[int, str] = {}  # id of a kernel's Python function → what it is for
 
 
@@ -68,12 +70,13 @@ def _writable(folder: Path) -> Path:
 @contextlib.contextmanager
 def _cached_here() -> Iterator[None]:
     """Numba picks a function's cache folder while decorating: point it at ours meanwhile."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder())
-    try:
-        yield
-    finally:
-        config.CACHE_DIR = before
+    with _deciding:
+        before = config.CACHE_DIR
+        config.CACHE_DIR = str(cache_folder())
+        try:
+            yield
+        finally:
+            config.CACHE_DIR = before
 
 
 def kernel(purpose: str = "", allocates: bool = True) -> Callable:

@@ -1,0 +1,54 @@
+"""The command line as a test calls it, and what it logged."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from mlflow import MlflowClient
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def environment(home: Path) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("MLFLOW")}
+    return kept | {"FORESTLAB_HOME": str(home), "PYTHONPATH": str(ROOT)}
+
+
+def command(*arguments: str, home: Path, cwd: Path | None = None, patch: str = ""):
+    """Run `python -m forestlab.run`; `patch` is code to run in the process before it."""
+    start = ["-c", f"{patch}\nimport sys\nfrom forestlab.run import main\nsys.exit(main())"]
+    return subprocess.run(
+        [sys.executable, *(start if patch else ["-m", "forestlab.run"]), *arguments],
+        env=environment(home),
+        cwd=cwd or home,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+class Logged:
+    """What a home's store holds."""
+
+    def __init__(self, home: Path):
+        self.home = home
+        self.client = MlflowClient(f"sqlite:///{home / 'mlflow.db'}")
+
+    def runs(self, condition: str = ""):
+        experiment = self.client.get_experiment_by_name("forestlab")
+        return self.client.search_runs(
+            [experiment.experiment_id], condition, order_by=["attributes.start_time ASC"]
+        )
+
+    def history(self, run, metric: str) -> dict[int, float]:
+        points = self.client.get_metric_history(run.info.run_id, metric)
+        return {point.step: point.value for point in points}
+
+    def artifact(self, run, name: str) -> bytes:
+        folder = run.info.artifact_uri.removeprefix("file://")
+        return (Path(folder) / name).read_bytes()
+
+    def table(self, run, name: str):
+        return json.loads(self.artifact(run, name))

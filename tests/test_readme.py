@@ -1,0 +1,68 @@
+"""Every command and every example of the README, run."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from command import ROOT, command, environment
+
+README = (ROOT / "README.md").read_text()
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+LINES = [line.split("#")[0].strip() for line in README.splitlines()]
+COMMANDS = sorted({line for line in LINES if line.startswith("scripts/")})
+RUNS = [shlex.split(line)[1:] for line in COMMANDS if line.startswith("scripts/run ")]
+
+
+def test_the_readme_has_what_is_tested_here():
+    assert len(EXAMPLES) == 3
+    assert len(RUNS) == 4
+    others = {line.split()[0] for line in COMMANDS} - {"scripts/run"}
+    assert others == {"scripts/test", "scripts/ui"}  # the caller of this; tests/test_ui.py
+
+
+@pytest.mark.parametrize("code", EXAMPLES, ids=lambda code: code.split("\n")[0][-30:])
+def test_examples(code, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", f"import matplotlib\nmatplotlib.use('Agg')\n{code}"],
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
+def test_runs(arguments, tmp_path):
+    done = command(*arguments, home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "finished" in done.stdout
+
+
+def test_help_lists_the_choices(tmp_path):
+    done = command("--help", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "model: bagging, forest, rno, subspace, tree" in done.stdout
+
+
+def test_the_test_command_is_what_continuous_integration_runs():
+    assert "scripts/test" in COMMANDS
+    steps = (ROOT / ".ci/run").read_text().splitlines()
+    assert [line for line in steps if "scripts/" in line] == ["exec scripts/test"]
+
+
+def test_the_benchmark_runs():
+    """With the peers that are installed, one round of the smallest set."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/bench.py", "digits", "--rounds", "1"],
+        env=environment(ROOT / "outputs"),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = {line[:24].strip(): line.split() for line in done.stdout.splitlines()[1:]}
+    assert {"forestlab histogram", "scikit-learn"} <= set(rows)
+    assert float(rows["forestlab histogram"][-1]) > 0.9

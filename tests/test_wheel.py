@@ -1,0 +1,50 @@
+"""forestlab installed as a wheel, away from its checkout."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def test_the_wheel_holds_the_configs(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    for path in (ROOT / "conf").rglob("*.yaml"):
+        assert f"forestlab/conf/{path.relative_to(ROOT / 'conf')}" in names
+    assert not [name for name in names if name.startswith(("tests", "scripts", "outputs"))]
+
+
+@pytest.mark.long
+def test_the_command_works_from_a_wheel(wheel, tmp_path):
+    """In a fresh environment with the pinned versions; outputs/ comes under the working folder."""
+    lock = ROOT / "scripts/requirements.lock"
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv/bin/python"
+    install = [python, "-m", "pip", "install", "-qq"]
+    subprocess.run([*install, "-r", lock], check=True)
+    subprocess.run([*install, "--no-deps", wheel], check=True)
+    work = tmp_path / "work"
+    work.mkdir()
+    dropped = ("PYTHONPATH", "FORESTLAB_HOME", "MLFLOW_TRACKING_URI")
+    variables = {key: value for key, value in os.environ.items() if key not in dropped}
+    command = [python, "-m", "forestlab.run", "model=forest", "dataset=digits"]
+    command += ["-m", "max_depth=1,5,20"]
+    done = subprocess.run(command, cwd=work, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "forest digits max_depth=20  finished" in done.stdout
+    assert sorted(path.name for path in work.iterdir()) == ["outputs"]
+    assert (work / "outputs/mlflow.db").is_file()
+    assert "mlflow server" in done.stdout
