@@ -21,6 +21,7 @@ from forestlab.study.metrics import METRICS
 from forestlab.study.uncertainty import Uncertainty
 from forestlab.view import TreeView
 
+UNSEEN = "(not in training)"
 DRAWN_DEPTH = 3  # levels of the first tree that are drawn
 MOST_LISTED = 20_000  # nodes beyond which the first tree is listed only down to the drawn depth
 
@@ -125,13 +126,14 @@ def _predictions(found: Findings, rows: dict[str, np.ndarray]):
     parts = []
     for split, unsure in found.uncertainties.items():
         outcome = found.outcomes[split]
-        names = np.array(found.classes) if found.classes is not None else None
+        # The last name is that of code -1.
+        names = None if found.classes is None else np.array([*found.classes, UNSEEN], dtype=object)
         truth, answer = outcome.truth, outcome.answer[-1]
         columns = {
             "row": rows[split],
             "split": split,
-            "truth": truth if names is None else names[truth.astype(int)],
-            "predicted": answer if names is None else names[answer],
+            "truth": truth if names is None else _column(names[truth.astype(int)]),
+            "predicted": answer if names is None else _column(names[answer]),
             "error": errors_of(found, split),
             **{f"{name}_uncertainty": getattr(unsure, name) for name in Uncertainty._fields},
         }
@@ -139,6 +141,11 @@ def _predictions(found: Findings, rows: dict[str, np.ndarray]):
             columns["p_true"] = outcome.p_true[-1]
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _column(labels: np.ndarray) -> np.ndarray:
+    """Labels of one type, as parquet wants them."""
+    return labels.astype(str) if UNSEEN in labels else np.array(labels.tolist())
 
 
 # ---- pictures ----------------------------------------------------------------------------------

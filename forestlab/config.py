@@ -9,6 +9,8 @@ does not change the fingerprint of old runs.
 import hashlib
 import json
 import os
+import tempfile
+import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,6 +97,7 @@ class Config:
 
 
 TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume")
+STORES = ("sqlite:///", "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
 NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
 
 
@@ -125,6 +128,38 @@ def home() -> Path:
     return (root if is_checkout else Path.cwd()) / "outputs"
 
 
+def store_uri(tracking: TrackingConfig) -> str:
+    """Where runs are logged."""
+    given = tracking.uri or os.environ.get("MLFLOW_TRACKING_URI")
+    return given or f"sqlite:///{home() / 'mlflow.db'}"
+
+
+def check_store(tracking: TrackingConfig) -> None:
+    """Raise ConfigError for a store that is none, or for a server that does not answer."""
+    uri = store_uri(tracking)
+    if not uri.startswith(STORES):
+        raise ConfigError(f"tracking.uri must begin with one of {', '.join(STORES)}; got {uri!r}.")
+    if uri.startswith("http"):
+        try:
+            with urllib.request.urlopen(f"{uri.rstrip('/')}/health", timeout=10):
+                pass
+        except OSError as error:
+            raise ConfigError(
+                f"tracking.uri: no MLflow server answers at {uri}: {error}"
+            ) from error
+
+
+def require_home() -> None:
+    """Raise ConfigError unless home can be written to."""
+    try:
+        home().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home()):
+            pass
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"{home()} cannot be written ({reason}): set FORESTLAB_HOME.") from error
+
+
 # ---- what a config says ------------------------------------------------------------------------
 
 
@@ -149,7 +184,8 @@ def fingerprint(config) -> str:
     chosen = {
         key: value
         for key, value in flat(config).items()
-        if key.split(".")[0] not in NO_RESULT and defaults.get(key) != value
+        if key.split(".")[0] not in NO_RESULT
+        and json.dumps(defaults.get(key)) != json.dumps(value)  # 1, a row, is not 1.0, all of them
     }
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
 

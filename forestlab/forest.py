@@ -17,8 +17,9 @@ from forestlab.core.combine import COMBINERS, n_sums
 from forestlab.core.criteria import CRITERIA, n_slots, n_stats
 from forestlab.core.descend import NO_DEPTH, find_ends, sum_kernel, surface_kernel
 from forestlab.core.encode import MAX_BINS, encode
-from forestlab.core.grow import Scratch, Sizes, grow_kernel, make_scratch
+from forestlab.core.grow import grow_kernel
 from forestlab.core.rng import tree_key
+from forestlab.core.scratch import Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
 
 BLOCK_NUMBERS = 2_000_000  # 16 MB a thread

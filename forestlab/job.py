@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,9 @@ from forestlab import config as configs
 from forestlab import datasets
 from forestlab.config import Config, ConfigError
 from forestlab.core.criteria import CRITERIA
+from forestlab.core.jit import compile_seconds
+
+LONGEST_WAIT = 30  # seconds for a store to answer when a run ends early
 
 
 class Result(NamedTuple):
@@ -30,35 +33,46 @@ class Result(NamedTuple):
     where: str = ""  # the store
 
 
-class Prepared(NamedTuple):
-    """A data set, split, with its digest."""
-
+class Loaded(NamedTuple):
     dataset: datasets.Dataset
-    parts: datasets.Parts
     digest: str
     X: np.ndarray  # (n, n_features)
+
+
+class Prepared(NamedTuple):
+    """A data set, split."""
+
+    dataset: datasets.Dataset
+    digest: str
+    X: np.ndarray
     y: np.ndarray  # (n,), with noise on training labels if that is wanted
+    parts: datasets.Parts
 
 
 # ---- data and model ----------------------------------------------------------------------------
 
+SPLIT_KEYS = ("test_size", "valid_size", "stratify", "split_seed", "label_noise")
 
-@cache
-def _prepare(text: str) -> Prepared:
+
+@lru_cache(2)  # a sweep's jobs share their data; one over many data sets does not keep them all
+def _load(text: str) -> Loaded:
     config: Any = OmegaConf.create(text)
     dataset = datasets.load(config)
-    parts = datasets.split(dataset, config)
-    y = dataset.target
-    if config.label_noise:
-        y = y.copy()
-        y[parts.train] = datasets.noisy_labels(y[parts.train], config.label_noise, config.data_seed)
-    X = dataset.frame.to_numpy()
-    return Prepared(dataset, parts, datasets.digest(dataset), X, y)
+    return Loaded(dataset, datasets.digest(dataset), dataset.frame.to_numpy())
 
 
 def prepare(config: Config) -> Prepared:
-    """Load and split the data; the runs of a sweep share it."""
-    return _prepare(OmegaConf.to_yaml(config.dataset, resolve=True))
+    """Load the data, or take it as loaded, and split it."""
+    wanted: Any = config.dataset
+    defaults = configs.DatasetConfig()
+    plain = dict(wanted) | {key: getattr(defaults, key) for key in SPLIT_KEYS}
+    dataset, digest, X = _load(OmegaConf.to_yaml(OmegaConf.create(plain), resolve=True))
+    parts = datasets.split(dataset, wanted)
+    y = dataset.target
+    if wanted.label_noise:
+        y = y.copy()
+        y[parts.train] = datasets.noisy_labels(y[parts.train], wanted.label_noise, wanted.data_seed)
+    return Prepared(dataset, digest, X, y, parts)
 
 
 def build(config: Config, task: str):
@@ -80,7 +94,28 @@ def build(config: Config, task: str):
     }
     cls = estimators.ESTIMATORS[name]
     taken = cls._get_param_names()
+    for key, neutral in NEUTRAL.items():
+        if key not in taken and wanted[key] != neutral:
+            what = "a single tree" if kind == "Tree" and key != "class_weight" else "regression"
+            raise ConfigError(f"model.{key}={wanted[key]} does not go with {what}.")
     return cls(**{key: value for key, value in wanted.items() if key in taken})
+
+
+# Options that some estimators do not take, and the value with which they ask for nothing.
+NEUTRAL = {"bootstrap": False, "max_samples": None, "combine": "average", "class_weight": None}
+
+
+def recipe(config: Config, data: Prepared):
+    """How the forest will grow; raises ValueError for parameters that it cannot grow by."""
+    from forestlab import parameters
+
+    task = data.dataset.task
+    params = build(config, task).get_params(deep=False)
+    parameters.n_threads(config.n_jobs)
+    parameters.class_weights(params.get("class_weight"), config.model.name != "tree")
+    n_classes = len(np.unique(data.y[data.parts.train])) if task == "classification" else 0
+    shape = (len(data.parts.train), data.X.shape[1])
+    return parameters.recipe(params, task, shape, n_classes)
 
 
 def criterion(config: Config, task: str) -> str:
@@ -110,15 +145,10 @@ def check(config: Config) -> None:
     """Raise ConfigError for what can be known to be wrong before anything is trained."""
     if not 0 <= config.seed < 2**32:
         raise ConfigError(f"seed must be a whole number from 0 to 2**32 - 1; got {config.seed}.")
-    from forestlab import parameters
-
+    if config.tracking.name != "none":
+        configs.check_store(config.tracking)
     try:
-        data = prepare(config)
-        model = build(config, data.dataset.task)
-        shape = (len(data.parts.train), data.X.shape[1])
-        n_classes = len(np.unique(data.y)) if data.dataset.task == "classification" else 0
-        parameters.n_threads(config.n_jobs)
-        parameters.recipe(model.get_params(deep=False), data.dataset.task, shape, n_classes)
+        recipe(config, prepare(config))
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
@@ -135,15 +165,19 @@ def fit_and_study(config: Config, show: bool):
     splits = {name: (data.X[rows], data.y[rows]) for name, rows in data.parts._asdict().items()}
     model = build(config, data.dataset.task)
     model.verbose = int(show)
+    compiled_before = compile_seconds()
     start = time.perf_counter()
     model.fit(*splits["train"])
     fitted = time.perf_counter()
+    compiled = compile_seconds() - compiled_before
     asked = splits["test"] if len(splits["test"][1]) else splits["train"]
     model.predict(asked[0])
     predicted = time.perf_counter()
     model.feature_names_in_ = np.array(data.dataset.frame.columns, dtype=object)
     found = study(model, splits, n_threads(config.n_jobs))
-    seconds = {"fit": fitted - start, "predict": predicted - fitted}
+    seconds = {"fit": fitted - start - compiled, "predict": predicted - fitted}
+    if compiled:
+        seconds["compile"] = compiled
     return model, found, seconds
 
 
@@ -187,6 +221,7 @@ def run(config: Config, name: str, parent: Callable[[], str | None], show: bool)
         done = _finished_before(config)
         if done is not None:
             return done._replace(name=name)
+    prepare(config)  # before two threads ask for it
     opened = background().submit(_open_run, config, name, parent)
     try:
         model, found, seconds = fit_and_study(config, show)
@@ -226,7 +261,7 @@ def _finished_before(config: Config) -> Result | None:
 
     store = open_store(config)
     tags = _tags(config)
-    identity = {key: tags[key] for key in ("config_hash", "dataset_digest", "core_version")}
+    identity = {key: tags[key] for key in ("config_hash", "dataset_digest", "result_version")}
     done = tracking.find_finished(store, identity)
     if done is None:
         return None
@@ -239,33 +274,39 @@ def _open_run(config: Config, name: str, parent: Callable[[], str | None]):
 
     store = open_store(config)
     run_id = tracking.start(store, config.tracking.run_name or name, _tags(config), parent())
-    tracking.log_numbers(store, run_id, [], configs.flat(config))
-    data = prepare(config)
-    profile = {split: len(rows) for split, rows in data.parts._asdict().items()}
-    profile |= {"rows": len(data.y), "features": data.X.shape[1]}
-    tracking.log_dataset(
-        store, run_id, data.dataset.name, data.digest, data.dataset.source, json.dumps(profile)
-    )
+    try:
+        tracking.log_numbers(store, run_id, [], configs.flat(config))
+        data = prepare(config)
+        profile = {split: len(rows) for split, rows in data.parts._asdict().items()}
+        profile |= {"rows": len(data.y), "features": data.X.shape[1]}
+        tracking.log_dataset(
+            store, run_id, data.dataset.name, data.digest, data.dataset.source, json.dumps(profile)
+        )
+    except BaseException:
+        tracking.finish(store, run_id, "FAILED")
+        raise
     return store, run_id
 
 
 def _end(opened: Future, status: str, trace: str = "") -> None:
-    """End a run, if it could be opened at all."""
+    """End a run, if it could be opened at all; a store that does not answer is not waited for."""
     from forestlab import tracking
 
-    if opened.exception() is not None:
+    try:
+        store, run_id = opened.result(timeout=LONGEST_WAIT)
+    except Exception:
         return
-    store, run_id = opened.result()
-    if trace:
-        tracking.log_text(store, run_id, trace, "traceback.txt")
-    tracking.finish(store, run_id, status)
+    try:
+        if trace:
+            tracking.log_text(store, run_id, trace, "traceback.txt")
+    finally:
+        tracking.finish(store, run_id, status)
 
 
 def _tags(config: Config) -> dict[str, Any]:
     from forestlab import provenance
 
     data = prepare(config)
-    bagged = config.model.bootstrap or config.model.max_samples is not None
     tags = {
         "config_hash": configs.fingerprint(config),
         "dataset_digest": data.digest,
@@ -273,7 +314,7 @@ def _tags(config: Config) -> dict[str, Any]:
         "dataset": config.dataset.name,
         "model": config.model.name,
         "task": data.dataset.task,
-        "oob": "yes" if bagged else "none",
+        "oob": "yes" if recipe(config, data).bag_size else "none",
     }
     return tags | provenance.versions() | provenance.code()[0]
 
@@ -294,12 +335,14 @@ def _log(config: Config, store, run_id: str, name: str, model, found, seconds) -
 
     data = prepare(config)
     start = time.perf_counter()
+    numbers = numbers_of(found, seconds)
+    tracking.log_numbers(store, run_id, numbers)  # first, as what follows may fail
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         OmegaConf.save(config, folder / "config.yaml", resolve=True)
         diff = provenance.code()[1]
         if diff:
-            (folder / "git.diff").write_text(diff + "\n")
+            (folder / "git.diff").write_text(diff)
         artifacts.write(
             folder, found, model._view(0), data.parts._asdict(), name, data.dataset.image_shape,
             config.tracking.pictures,
@@ -308,7 +351,6 @@ def _log(config: Config, store, run_id: str, name: str, model, found, seconds) -
     if config.tracking.model:
         example = data.dataset.frame.iloc[data.parts.train[:3]]
         tracking.log_model(store, run_id, model, example, provenance.requirements())
-    seconds["log"] = time.perf_counter() - start
-    numbers = numbers_of(found, seconds)
-    tracking.log_numbers(store, run_id, numbers)
-    return numbers
+    last = tracking.Number("seconds/log", time.perf_counter() - start)
+    tracking.log_numbers(store, run_id, [last])
+    return [*numbers, last]

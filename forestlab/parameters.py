@@ -271,6 +271,9 @@ def sample_weights(given, n_rows: int) -> np.ndarray | None:
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("sample_weight must hold finite weights of at least 0.")
+    positive = weights[weights > 0]
+    if len(positive) and not (positive.min() > 1e-100 and positive.max() < 1e100):
+        raise ValueError("sample_weight must lie between 1e-100 and 1e100, or be 0.")
     return weights
 
 

@@ -1,5 +1,6 @@
 """What a result came from: code, versions, machine."""
 
+import hashlib
 import platform
 import subprocess
 from functools import cache
@@ -9,6 +10,7 @@ from pathlib import Path
 from forestlab import __version__
 from forestlab.core.jit import core_version
 
+MAKERS = ("forest.py", "model.py", "estimators.py", "parameters.py", "job.py")
 PACKAGES = ("numpy", "numba", "scikit-learn", "mlflow", "hydra-core")
 
 
@@ -21,7 +23,21 @@ def versions() -> dict[str, str]:
             found[f"version.{package}"] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found | {"core_version": core_version(), "cpu": _cpu()}
+    return found | {
+        "core_version": core_version(),
+        "result_version": result_version(),
+        "cpu": _cpu(),
+    }
+
+
+def result_version() -> str:
+    """16 hex digits that change with any edit of source that may change a number."""
+    root = Path(__file__).resolve().parent
+    source = hashlib.sha256()
+    for pattern in ("core/*.py", "study/*.py", "datasets/*.py", *MAKERS):
+        for file in sorted(root.glob(pattern)):
+            source.update(file.read_bytes())
+    return source.hexdigest()[:16]
 
 
 def _cpu() -> str:
@@ -43,26 +59,31 @@ def code() -> tuple[dict[str, str], str]:
     root = Path(__file__).resolve().parent.parent
     if not (root / ".git").exists():
         return {}, ""
-    commit = _git(root, "rev-parse", "HEAD")
+    commit = _git(root, "rev-parse", "HEAD").strip()
     if not commit:
         return {}, ""
     diff = _git(root, "diff", "HEAD")
-    dirty = bool(diff or _git(root, "status", "--porcelain"))
+    dirty = bool(_git(root, "status", "--porcelain"))
     return {"mlflow.source.git.commit": commit, "git.dirty": str(dirty).lower()}, diff
 
 
 def _git(root: Path, *arguments: str) -> str:
     try:
         done = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=20
+            ["git", "-C", str(root), *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=20,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return done.stdout if done.returncode == 0 else ""
 
 
 def requirements() -> list[str]:
     """What it takes to load a logged model."""
     return [f"forestlab=={__version__}"] + [
-        f"{package}=={metadata.version(package)}" for package in ("numpy", "numba", "scikit-learn")
+        f"{package}=={metadata.version(package)}"
+        for package in ("numpy", "numba", "scikit-learn", "skops")
     ]

@@ -3,6 +3,7 @@
 Progress goes to standard error and only to a terminal; the table goes to standard output.
 """
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -10,6 +11,17 @@ from pathlib import Path
 from forestlab.config import home
 
 _expected = 1
+
+
+def show_warnings() -> None:
+    """Let forestlab's own warnings through, such as that a kernel is being compiled.
+
+    Called by each job, as Hydra sets logging up anew for each.
+    """
+    handler = logging.StreamHandler()
+    handler.set_name("forestlab-terminal")
+    logger = logging.getLogger("forestlab")
+    logger.handlers = [h for h in logger.handlers if h.get_name() != handler.get_name()] + [handler]
 
 
 def is_terminal() -> bool:
@@ -83,7 +95,8 @@ def _say_where(results: list, parent) -> None:
         logged = [parent.run_id]
     if not logged:
         return
-    where = next(result.where for result in results if result.where)
+    where = next((result.where for result in results if result.where), "")
+    where = where or parent.store.uri
     print(f"\nlogged as run {logged[-1]} in {where.removeprefix('sqlite:///')}")
     print(f"look at it: {_ui_command(where)}")
 

@@ -4,9 +4,10 @@
     python -m forestlab.run model=forest dataset=digits -m max_depth=1,5,20
     python -m forestlab.run --help
 
-A sweep is a parent run with its children beneath. Before anything is logged every job is composed
-and checked, so a mistake costs one line and exit code 2. A job that fails is marked FAILED, the
-others go on, and the exit code is 1; Ctrl-C and SIGTERM end the runs as KILLED.
+A sweep is a parent run with its children beneath. Before anything is logged the jobs (of a large
+sweep the first ones) are composed and checked, so a mistake costs one line and exit code 2. A job
+that fails is marked FAILED, the others go on, and the exit code is 1; Ctrl-C and SIGTERM end the
+runs as KILLED.
 """
 
 import difflib
@@ -31,8 +32,8 @@ from forestlab.config import Config, ConfigError
 # How jobs in other processes know of their sweep: the parent run, and the keys that vary.
 PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
 NOISE = ("full_key:", "object_type=", "reference_type=", "Set the env", "Config search path")
-GROUPS = ("dataset", "model", "criterion", "search", "tracking", "+experiment", "experiment")
-TOP = (*GROUPS[:5], *configs.TOP)
+GROUPS = ("dataset", "model", "criterion", "search", "tracking")
+TOP = (*GROUPS, *configs.TOP)
 UNTOLD = ("tracking", "hydra", "resume", "n_jobs")  # overrides that no name tells
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
 
@@ -50,13 +51,17 @@ def main(arguments: list[str] | None = None) -> int:
         _hydra_main()()
         return 0
     signal.signal(signal.SIGTERM, _terminate)
+    results.clear()
     try:
+        configs.require_home()
         todo = plan(options)
         for config in todo.configs:
             _check(config)
     except (ConfigError, HydraException, OmegaConfBaseException) as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     return _run_sweep(todo) if todo.is_sweep else _run_one()
 
 
@@ -175,12 +180,13 @@ def task(config: Config) -> float | None:
     from forestlab import job, report
 
     name = job_name(config, HydraConfig.get().overrides.task)
+    report.show_warnings()
     report.started(name, len(results))
     try:
         result = job.run(config, name, _parent_id, show=report.is_terminal())
     except Exception as error:
         result = job.Result(name, "FAILED", None, {})
-        logging.getLogger("forestlab").exception("failed: %s", name)
+        logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file
         report.failed(name, error)
     results.append(result)
     report.done(result)
@@ -239,9 +245,9 @@ def _run_sweep(todo: Plan) -> int:
         code = int(stop.code or 0)
         status = "KILLED" if code == 143 else "FAILED"
     finally:
-        sweep.finish(parent, status)
+        sweep.finish(parent, status, results)
     if status != "KILLED":
-        report.summary(results, parent)
+        report.summary(results or sweep.results(parent), parent)
     return code
 
 

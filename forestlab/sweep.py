@@ -59,24 +59,39 @@ def any_failed(parent: Parent, results: list) -> bool:
     )
 
 
-def finish(parent: Parent, status: str) -> None:
-    """Compare the children, then end the parent run."""
+def results(parent: Parent) -> list[job.Result]:
+    """What the jobs did, from the store: for jobs that ran in other processes."""
+    if not parent.is_open:
+        return []
+    from forestlab import tracking
+
+    return [
+        job.Result(
+            run.info.run_name, run.info.status, run.info.run_id, run.data.metrics, parent.store.uri
+        )
+        for run in tracking.children(parent.store, parent.run_id)
+    ]
+
+
+def finish(parent: Parent, status: str, results: list[job.Result]) -> None:
+    """Compare the children and the runs that were skipped for being there, then end the parent."""
     if not parent.is_open:
         return
     from forestlab import tracking
 
     try:
         if status != "KILLED":
-            _log_comparison(parent)
+            _log_comparison(parent, [r.run_id for r in results if r.status == "SKIPPED"])
     finally:
         tracking.finish(parent.store, parent.run_id, status)
 
 
-def _log_comparison(parent: Parent) -> None:
+def _log_comparison(parent: Parent, skipped: list) -> None:
     """comparison/children.json, a row a child; comparison/METRIC_SPLIT.png, curves over depth."""
     from forestlab import tracking
 
-    runs = tracking.children(parent.store, parent.run_id)
+    runs = [parent.store.client.get_run(run_id) for run_id in skipped]
+    runs += tracking.children(parent.store, parent.run_id)
     finished = [run for run in runs if run.info.status == "FINISHED"]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "comparison"
@@ -97,6 +112,15 @@ def _row(run) -> dict:
     }
 
 
+def _labelled(runs: list) -> list[tuple[str, Any]]:
+    """Runs by their names, with the beginning of the id where names are the same."""
+    names = [run.info.run_name for run in runs]
+    return [
+        (name if names.count(name) == 1 else f"{name} {run.info.run_id[:6]}", run)
+        for name, run in zip(names, runs, strict=True)
+    ]
+
+
 def _draw(parent: Parent, runs: list, folder: Path) -> None:
     """The main metric of each task over depth, one line a child, for validation and test."""
     from forestlab import figures, tracking
@@ -106,8 +130,8 @@ def _draw(parent: Parent, runs: list, folder: Path) -> None:
         same_task = [run for run in runs if run.data.tags.get("task") == task]
         for split in ("valid", "test"):
             curves = {
-                run.info.run_name: curve
-                for run in same_task
+                label: curve
+                for label, run in _labelled(same_task)
                 if len(curve := tracking.curve(parent.store, run.info.run_id, f"{metric}/{split}"))
             }
             if curves:

@@ -2,8 +2,8 @@
 
 A *store* is an MLflow tracking store with one experiment in it. Without `tracking.uri` or
 MLFLOW_TRACKING_URI it is mlflow.db in forestlab's home, with artifacts beside it, whatever the
-working directory. Runs are made with the client, not with MLflow's global state, so that nothing
-depends on which run is active.
+working directory. Runs are made with the client, not with MLflow's global state; only a model needs
+its run to be active for a moment.
 """
 
 import getpass
@@ -30,7 +30,7 @@ from mlflow.entities import (
 )
 from mlflow.exceptions import MlflowException
 
-from forestlab.config import ConfigError, TrackingConfig, home
+from forestlab.config import ConfigError, TrackingConfig, store_uri
 
 logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
 logging.getLogger("mlflow").setLevel(logging.ERROR)
@@ -67,17 +67,16 @@ class Number(NamedTuple):
 
 def open_store(config: TrackingConfig) -> Store:
     """Open the store, making it and its experiment if need be."""
-    given = config.uri or os.environ.get("MLFLOW_TRACKING_URI")
-    folder = home()
-    uri = given or f"sqlite:///{folder / 'mlflow.db'}"
+    uri = store_uri(config)
     artifacts = None
-    if not given:
+    if uri.startswith("sqlite:///"):
+        folder = Path(uri.removeprefix("sqlite:///")).resolve().parent
         folder.mkdir(parents=True, exist_ok=True)
         artifacts = (folder / "mlartifacts").as_uri()
     try:
         client = MlflowClient(tracking_uri=uri)
         return Store(client, uri, _experiment(client, config.experiment, artifacts))
-    except MlflowException as error:
+    except (MlflowException, ImportError, OSError) as error:
         raise ConfigError(f"tracking.uri: {uri!r} does not open: {_first_line(error)}") from error
 
 
@@ -107,13 +106,20 @@ def start(store: Store, name: str, tags: dict[str, Any], parent_id: str | None =
     tags = tags | {
         "host": socket.gethostname(),
         "pid": os.getpid(),
-        "mlflow.user": getpass.getuser(),
+        "mlflow.user": _user(),
         "mlflow.source.name": "forestlab.run",
     }
     if parent_id:
         tags[PARENT] = parent_id
     texts = {key: str(value) for key, value in tags.items()}
     return store.client.create_run(store.experiment_id, tags=texts, run_name=name).info.run_id
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a user id without a name, as in containers
+        return str(os.getuid())
 
 
 def finish(store: Store, run_id: str, status: str) -> None:
@@ -162,22 +168,29 @@ def log_dataset(
 
 
 def log_model(store: Store, run_id: str, model, example, requirements: list[str]) -> None:
-    """The fitted model, for mlflow.sklearn and mlflow.pyfunc; stored by skops, not by pickle."""
+    """The fitted model, for mlflow.sklearn and mlflow.pyfunc; stored by skops, not by pickle.
+
+    MLflow wants the run to be its active one for this, and marks it FINISHED afterwards: log a
+    model last.
+    """
     import mlflow.sklearn  # late: it takes a second
 
+    before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else store.uri
     mlflow.set_tracking_uri(store.uri)
-    signature = mlflow.models.infer_signature(example, model.predict(example))
-    with warnings.catch_warnings(), mlflow.start_run(run_id=run_id):
-        warnings.simplefilter("ignore")
-        mlflow.sklearn.log_model(
-            model,
-            name="model",
-            serialization_format="skops",
-            skops_trusted_types=TRUSTED,
-            signature=signature,
-            input_example=example,
-            pip_requirements=requirements,
-        )
+    try:
+        with warnings.catch_warnings(), mlflow.start_run(run_id=run_id, nested=True):
+            warnings.simplefilter("ignore")
+            mlflow.sklearn.log_model(
+                model,
+                name="model",
+                serialization_format="skops",
+                skops_trusted_types=TRUSTED,
+                signature=mlflow.models.infer_signature(example, model.predict(example)),
+                input_example=example,
+                pip_requirements=requirements,
+            )
+    finally:
+        mlflow.set_tracking_uri(before)
 
 
 # ---- looking back ------------------------------------------------------------------------------

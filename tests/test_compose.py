@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
@@ -74,6 +75,20 @@ def test_own_file(tmp_path):
     assert job.run(config, "own", lambda: None, show=False).metrics["accuracy/train"] == 1.0
 
 
+def test_a_class_that_training_does_not_see_is_wrong_and_not_another():
+    """Labels a, c in training; b, between them, and d, behind them, only in the test rows."""
+    from forestlab import TreeClassifier
+    from forestlab.study.findings import study
+
+    X, y = np.arange(8.0)[:, None], np.array(list("aaaacccc"))
+    model = TreeClassifier().fit(X, y)
+    test = (np.array([[0.0], [1.0], [6.0], [7.0]]), np.array(list("abcd")))
+    found = study(model, {"train": (X, y), "test": test}, 1)
+    assert found.curves["accuracy"]["test"][-1] == 0.5
+    assert found.confusions["test"].tolist() == [[1, 0], [0, 1]]
+    assert found.curves["brier"]["test"][-1] == 1.0  # right rows 0, unseen ones 1 + 1
+
+
 # ---- the fingerprint ---------------------------------------------------------------------------
 
 
@@ -83,6 +98,8 @@ def test_the_fingerprint_names_the_result():
     assert configs.fingerprint(composed("max_depth=5", "resume=true")) == first
     assert configs.fingerprint(composed("max_depth=6")) != first
     assert configs.fingerprint(composed("max_depth=5", "seed=1")) != first
+    # A leaf of one row, the default, is not a leaf of all rows.
+    assert configs.fingerprint(composed("max_depth=5", "model.min_samples_leaf=1.0")) != first
     assert configs.fingerprint(composed("max_depth=5", "dataset.split_seed=1")) != first
 
 

@@ -645,3 +645,18 @@ def test_a_refit_forgets_the_out_of_bag_scores_before():
 def test_targets_whose_squares_overflow_are_refused():
     with pytest.raises(ValueError, match="y must lie within"):
         ForestRegressor(2).fit(np.arange(4.0)[:, None], np.array([1e200, -1e200, 1e200, -1e200]))
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    X = np.arange(30.0)[:, None]
+    model = ForestClassifier(3, random_state=0).fit(X, np.arange(30) % 3)
+    before = model.predict(X).tolist()
+    with pytest.raises(ValueError, match="max_depth"):
+        model.set_params(max_depth=-1).fit(X, np.arange(30) % 2)
+    assert model.predict(X).tolist() == before
+
+
+def test_weights_whose_squares_overflow_are_refused():
+    X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
+    with pytest.raises(ValueError, match="between 1e-100 and 1e100"):
+        TreeClassifier().fit(X, y, sample_weight=np.full(4, 1e200))

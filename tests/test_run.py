@@ -235,6 +235,7 @@ def test_the_model_loads_in_both_flavours(sweep, deepest, digits):
     assert info.saved_input_example_info is not None
     requirements = (Path(mlflow.artifacts.download_artifacts(uri)) / "requirements.txt").read_text()
     assert "forestlab==" in requirements
+    assert "skops==" in requirements
 
 
 # ---- other commands ----------------------------------------------------------------------------
@@ -254,6 +255,11 @@ def test_the_model_loads_in_both_flavours(sweep, deepest, digits):
         ),
         (["n_estimators=0"], "n_estimators must be a whole number of at least 1; got 0"),
         (["dataset=csv"], "dataset.path"),
+        (["model.class_weight=foo"], "class_weight must be"),
+        (["dataset=boston", "model.class_weight=balanced"], "does not go with regression"),
+        (["model=tree", "model.bootstrap=true"], "does not go with a single tree"),
+        (["tracking.uri=foo/bar"], "tracking.uri must begin with one of sqlite"),
+        (["tracking.uri=http://127.0.0.1:1"], "no MLflow server answers at http://127.0.0.1:1"),
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_is_logged(arguments, told, tmp_path, capsys):
@@ -302,6 +308,15 @@ def test_a_failing_child_does_not_stop_the_others(failed):
     assert b"the roof is on fire" in failed.artifact(failed.children[1], "traceback.txt")
 
 
+def test_a_home_that_cannot_be_written_is_told(tmp_path, monkeypatch, capsys):
+    from forestlab import run
+
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path / "file" / "home"))
+    assert run.main(["dataset=iris"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
 def test_resume_runs_what_is_missing(failed):
     """After `failed`: two children are skipped, one runs; threads do not make a new result."""
     stale = failed.client.create_run(
@@ -317,6 +332,9 @@ def test_resume_runs_what_is_missing(failed):
     runs = failed.runs("tags.model = 'forest'")
     assert [run.data.params["max_depth"] for run in runs[3:]] == ["5"]
     assert failed.client.get_run(stale.info.run_id).info.status == "KILLED"
+    parent = failed.runs("tags.kind = 'sweep'")[-1]
+    rows = failed.table(parent, "comparison/children.json")
+    assert sorted(row["params"]["max_depth"] for row in rows) == ["1", "20", "5"]
 
 
 @pytest.mark.parametrize(
@@ -373,6 +391,7 @@ def test_without_bagging_there_is_no_oob(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     (run,) = MlflowClient(uri).search_runs(["1"])
+    assert run.info.artifact_uri.startswith((tmp_path / "mlartifacts").as_uri())
     assert run.data.tags["oob"] == "none"
     assert not [name for name in run.data.metrics if "oob" in name]
     assert {"rmse/test", "mae/valid", "r2/train"} <= set(run.data.metrics)

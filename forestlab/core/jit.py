@@ -14,6 +14,7 @@ import logging
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,7 @@ import numba
 from numba.core import event
 from numba.extending import register_jitable
 
-__all__ = ["cache_folder", "core_version", "jitable", "kernel"]
+__all__ = ["cache_folder", "compile_seconds", "core_version", "jitable", "kernel"]
 
 logger = logging.getLogger("forestlab")
 
@@ -100,14 +101,27 @@ def kernel(purpose: str = "", allocates: bool = True) -> Callable:
 class _SayCompiling(event.Listener):
     """Says that a kernel is compiled, so that nobody wonders about the first fit's seconds."""
 
+    started = 0.0
+    seconds = 0.0  # spent so far
+
     def on_start(self, event: event.Event) -> None:
         purpose = _purposes.get(id(event.data["dispatcher"].py_func))
         if purpose:
             logger.warning("forestlab: compiling a kernel to %s (seconds, once)", purpose)
+            self.started = time.perf_counter()
 
     def on_end(self, event: event.Event) -> None:
-        pass
+        if id(event.data["dispatcher"].py_func) in _purposes:
+            self.seconds += time.perf_counter() - self.started
+
+
+_compiling = _SayCompiling()
+
+
+def compile_seconds() -> float:
+    """Seconds that this process has spent compiling kernels to grow trees."""
+    return _compiling.seconds
 
 
 if not config.DISABLE_JIT:
-    event.register("numba:compile", _SayCompiling())
+    event.register("numba:compile", _compiling)

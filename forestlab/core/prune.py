@@ -1,4 +1,4 @@
-"""Making trees smaller."""
+"""Depths of nodes, and trees cut at a depth."""
 
 import numpy as np
 

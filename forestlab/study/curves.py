@@ -50,8 +50,11 @@ def oob_by_trees(forest: Forest, task: str, X, truth, outside, n_jobs: int = 1) 
 
 
 def confusion(outcome: Outcome) -> np.ndarray:
-    """Counts of (true, predicted) classes at the deepest level, (n_classes, n_classes)."""
-    voted = outcome.voters > 0
+    """Counts of (true, predicted) classes at the deepest level, (n_classes, n_classes).
+
+    Rows of a class that training did not see have no place in it.
+    """
+    voted = (outcome.voters > 0) & (outcome.truth >= 0)
     pairs = outcome.truth[voted].astype(np.intp) * outcome.n_classes + outcome.answer[-1, voted]
     counts = np.bincount(pairs, minlength=outcome.n_classes**2)
     return counts.reshape(outcome.n_classes, outcome.n_classes)

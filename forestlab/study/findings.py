@@ -83,9 +83,11 @@ def _shape(tree) -> tuple[int, int, int]:
 
 
 def _codes(model, y) -> np.ndarray:
+    """Numbers as they are, classes as codes; -1 for a class that training did not see."""
     if model.task == "regression":
         return np.asarray(y, np.float64)
-    return np.searchsorted(model.classes_, y)
+    codes = np.minimum(np.searchsorted(model.classes_, y), len(model.classes_) - 1)
+    return np.where(model.classes_[codes] == y, codes, -1)
 
 
 def _curves(outcomes: dict[str, Outcome], task: str) -> dict[str, dict[str, np.ndarray]]:

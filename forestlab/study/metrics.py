@@ -17,7 +17,7 @@ import numpy as np
 class Outcome(NamedTuple):
     """Answers for n rows at D depths, beside the truth."""
 
-    truth: np.ndarray  # (n,) class codes or numbers
+    truth: np.ndarray  # (n,) numbers or class codes; -1 for a class that training did not see
     answer: np.ndarray  # (D, n) class codes or numbers
     p_true: np.ndarray  # (D, n) probability given to the true class; empty for regression
     brier: np.ndarray  # (D, n) squared distance of the probabilities from the truth; likewise
@@ -42,6 +42,7 @@ def note_answers(outcome: Outcome, rows: slice, answers: np.ndarray, voters: np.
         return
     truth = outcome.truth[rows].astype(np.intp)
     p_true = np.take_along_axis(answers, truth[None, :, None], axis=2)[..., 0]
+    p_true = np.where(truth >= 0, p_true, 0.0)
     outcome.answer[:, rows] = answers.argmax(axis=2)
     outcome.p_true[:, rows] = p_true
     # Σ (p - truth)² = Σ p² - 2 p_true + 1

@@ -1,0 +1,367 @@
+"""What the estimators are made of: they validate, delegate and name things.
+
+`Model` is what all share; `Classifier` and `Regressor` add a task, `OneTree` and `ManyTrees` a
+size.
+"""
+
+import copy
+import warnings
+
+import numpy as np
+from scipy.sparse import csr_array, hstack
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, get_scorer, r2_score
+from sklearn.utils import check_random_state, compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from tqdm import tqdm
+
+from forestlab import parameters, storage
+from forestlab.core.arrays import LEAF, n_trees, tree_of
+from forestlab.forest import (
+    combined,
+    ends,
+    grow_forest,
+    importances,
+    prepare,
+    rows_outside,
+)
+from forestlab.view import TreeView
+
+LARGEST_TARGET = 1e150
+
+
+class Model(BaseEstimator):
+    """What all four estimators share. A fitted one holds:
+
+    forest_ : core.arrays.Forest, the trees as arrays
+    recipe_, seed_ : what they were grown by
+    n_rows_, chances_ : what it takes, beside these, to draw the same bags again
+    """
+
+    task: str
+    n_jobs: int | None = None
+    combine = "average"
+    verbose = 0
+
+    # ---- growing ----
+
+    def fit(self, X, y, sample_weight=None):
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features) array or data frame of finite numbers
+        y : (n_rows,) classes; or (n_rows,) or (n_rows, n_targets) numbers
+        sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
+            rows' chances to be drawn, otherwise they weigh rows within every tree.
+        """
+        X, y = self._validated(X, y)
+        targets, classes = self._encode_targets(y)
+        params = self.get_params(deep=False)
+        recipe = parameters.recipe(params, self.task, X.shape, len(classes))
+        n_jobs = parameters.n_threads(self.n_jobs)
+        n_estimators = getattr(self, "n_estimators", 1)
+        self._check_oob(recipe)
+        weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
+        training = prepare(X, targets, recipe, weights, chances, n_jobs)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        show = self._progress(n_estimators) if self.verbose else None
+        forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show)
+        # Nothing that was fitted before is touched until all has gone well.
+        self._forget_oob()
+        self._keep_classes(classes)
+        self.forest_ = forest
+        self.recipe_, self.seed_ = recipe, seed
+        self.n_rows_, self.chances_ = len(X), training.chances
+        self.n_outputs_ = targets.shape[1]
+        self._score_oob(X, y)
+        return self
+
+    def _keep_classes(self, classes) -> None:
+        pass
+
+    def _weights(self, y, targets, classes, sample_weight, recipe):
+        """Weights of rows in every tree and chances to enter a bag, each an array or None."""
+        given = parameters.sample_weights(sample_weight, len(y))
+        by_class = self._class_weights(y, recipe)
+        present = [weights for weights in (given, by_class) if weights is not None]
+        product = np.prod(present, axis=0) if present else None
+        if product is not None:
+            self._check_mass(targets, classes, product)
+            parameters.require_rows(recipe, product)
+        bagged = recipe.bag_size and recipe.replace
+        return (by_class, given) if bagged else (product, None)
+
+    def _class_weights(self, y, recipe):
+        return None
+
+    def _check_mass(self, targets, classes, weights) -> None:
+        if not weights.any():
+            raise ValueError("sample_weight must not be zero for every row.")
+
+    def _forget_oob(self) -> None:
+        """A refit without out-of-bag scores must not keep those of the fit before."""
+        for name in [name for name in vars(self) if name.startswith("oob_") and name.endswith("_")]:
+            delattr(self, name)
+
+    def _check_oob(self, recipe) -> None:
+        pass
+
+    def _score_oob(self, X, y) -> None:
+        pass
+
+    @staticmethod
+    def _progress(n_estimators: int):
+        return lambda futures: tqdm(futures, desc="growing", unit="tree", total=n_estimators)
+
+    # ---- asking ----
+
+    def _check_X(self, X) -> np.ndarray:
+        check_is_fitted(self, "forest_")
+        return validate_data(self, X, dtype="numeric", reset=False)
+
+    def _answer(self, X, depth=None, outside=None) -> tuple[np.ndarray, np.ndarray]:
+        combine = parameters.combiner(self.combine, self.task)
+        depth = parameters.depth_limit(depth)
+        n_jobs = parameters.n_threads(self.n_jobs)
+        return combined(self.forest_, self.task, combine, X, depth, n_jobs, outside)
+
+    def _ends(self, X, depth=None) -> np.ndarray:
+        X = self._check_X(X)
+        n_jobs = parameters.n_threads(self.n_jobs)
+        return ends(self.forest_, X, parameters.depth_limit(depth), n_jobs)
+
+    def predict_trees(self, X, depth=None) -> np.ndarray:
+        """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, or (n_trees, n_rows)
+        numbers; (n_trees, n_rows, n_targets) if there are several targets."""
+        i = self._ends(X, depth) + self.forest_.first_node[:-1, None]
+        stats = self.forest_.stats[i]
+        if self.task == "classification":
+            return stats / self.forest_.nodes["weight"][i][..., None]
+        means = stats[..., 1 : 1 + self.n_outputs_]
+        return means[..., 0] if self.n_outputs_ == 1 else means
+
+    def decision_path(self, X):
+        """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones; and the number of
+        each tree's first node, (n_trees + 1,)."""
+        found = self._ends(X)
+        paths = [_visits(tree_of(self.forest_, t).nodes, found[t]) for t in range(len(found))]
+        return hstack(paths, format="csr"), self.forest_.first_node.copy()
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean share of each feature in the trees' decrease of impurity, (n_features,)."""
+        check_is_fitted(self, "forest_")
+        mean = importances(self.forest_, self.n_features_in_).mean(axis=0)
+        return mean / mean.sum() if mean.sum() > 0 else mean
+
+    # ---- looking at it, keeping it ----
+
+    def _view(self, t: int) -> TreeView:
+        check_is_fitted(self, "forest_")
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        classes = getattr(self, "classes_", None)
+        return TreeView(tree_of(self.forest_, t), self.task, list(names), classes)
+
+    def save(self, path) -> None:
+        """Write the fitted model to one file of arrays and JSON, for `forestlab.load`."""
+        check_is_fitted(self, "forest_")
+        fitted = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        storage.write(path, type(self).__name__, self.get_params(deep=False), fitted)
+
+
+class Classifier(ClassifierMixin, Model):
+    task = "classification"
+
+    def _validated(self, X, y):
+        X, y = validate_data(self, X, y, dtype="numeric")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        return X, y
+
+    def _encode_targets(self, y):
+        classes, codes = np.unique(y, return_inverse=True)
+        return codes.reshape(-1, 1).astype(np.float64), classes
+
+    def _keep_classes(self, classes) -> None:
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+
+    def _class_weights(self, y, recipe):
+        weights = parameters.class_weights(self.class_weight, hasattr(self, "bootstrap"))
+        return None if weights is None or recipe.balance_bags else compute_sample_weight(weights, y)
+
+    def _check_mass(self, targets, classes, weights) -> None:
+        super()._check_mass(targets, classes, weights)
+        mass = np.bincount(targets[:, 0].astype(np.intp), weights, len(classes))
+        if not mass.all():
+            empty = classes[mass == 0].tolist()
+            raise ValueError(f"Every class needs a row of positive weight; without one: {empty}.")
+
+    def predict_proba(self, X, depth=None) -> np.ndarray:
+        """Class probabilities (n_rows, n_classes); with `depth` as if grown with that max_depth."""
+        return self._answer(self._check_X(X), depth)[0]
+
+    def predict_log_proba(self, X, depth=None) -> np.ndarray:
+        """Logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, depth))
+
+    def predict(self, X, depth=None) -> np.ndarray:
+        """Classes, (n_rows,); with `depth` as if grown with that max_depth."""
+        best = self.predict_proba(X, depth).argmax(axis=1)
+        return self.classes_[best]
+
+
+class Regressor(RegressorMixin, Model):
+    task = "regression"
+
+    def _validated(self, X, y):
+        X, y = validate_data(self, X, y, dtype="numeric", y_numeric=True, multi_output=True)
+        if np.abs(y).max() > LARGEST_TARGET:
+            raise ValueError(f"y must lie within ±{LARGEST_TARGET:g}: its squares overflow.")
+        return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
+
+    def _encode_targets(self, y):
+        # A copy, as y may be read-only: to numba another type, and another kernel to compile.
+        return np.array(y.reshape(len(y), -1), dtype=np.float64, order="C"), ()
+
+    def predict(self, X, depth=None) -> np.ndarray:
+        """Means, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that max_depth."""
+        means = self._answer(self._check_X(X), depth)[0]
+        return means[:, 0] if self.n_outputs_ == 1 else means
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class OneTree(Model):
+    @property
+    def tree_(self) -> TreeView:
+        """The tree, to print, walk and draw."""
+        return self._view(0)
+
+    def apply(self, X, depth=None) -> np.ndarray:
+        """The node where each row ends, (n_rows,)."""
+        return self._ends(X, depth)[0]
+
+    def decision_path(self, X):
+        """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones."""
+        return super().decision_path(X)[0]
+
+    def get_depth(self) -> int:
+        """The depth reached."""
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        return self.tree_.n_leaves
+
+    def export_text(self, **options) -> str:
+        """The tree as indented text; options as in `TreeView.export_text`."""
+        return self.tree_.export_text(**options)
+
+    def draw(self, ax=None, **options):
+        """Draw the tree on matplotlib axes; options as in `TreeView.draw`."""
+        return self.tree_.draw(ax, **options)
+
+
+class ManyTrees(Model):
+    @property
+    def trees_(self) -> list[TreeView]:
+        """The trees, to print, walk and draw."""
+        return [self._view(t) for t in range(len(self))]
+
+    def __len__(self) -> int:
+        check_is_fitted(self, "forest_")
+        return n_trees(self.forest_)
+
+    def apply(self, X, depth=None) -> np.ndarray:
+        """The node of each tree where each row ends, (n_rows, n_trees)."""
+        return self._ends(X, depth).T
+
+    def predict_oob(self, X, depth=None) -> tuple[np.ndarray, np.ndarray]:
+        """Out-of-bag answers for the training rows: each asks the trees that left it out.
+
+        Parameters
+        ----------
+        X : the training X, with its rows in the same order
+
+        Returns
+        -------
+        answers : (n_rows, n_classes) probabilities or (n_rows, n_targets) means; NaN for a row that
+            no tree left out
+        voters : (n_rows,) the number of trees asked
+        """
+        X = self._check_X(X)
+        parameters.require_bag(self.recipe_)
+        if len(X) != self.n_rows_:
+            raise ValueError(
+                f"X must be the training data, which had {self.n_rows_} rows; got {len(X)} rows."
+            )
+        return self._answer_oob(X, depth)
+
+    def _answer_oob(self, X, depth=None) -> tuple[np.ndarray, np.ndarray]:
+        n_jobs = parameters.n_threads(self.n_jobs)
+        outside = rows_outside(
+            self.recipe_, self.n_rows_, self.chances_, self.seed_, len(self), n_jobs
+        )
+        return self._answer(X, depth, outside)
+
+    def _check_oob(self, recipe) -> None:
+        if parameters.oob_wanted(self.oob_score):
+            parameters.require_bag(recipe)
+            if isinstance(self.oob_score, str):
+                get_scorer(self.oob_score)
+
+    def _score_oob(self, X, y) -> None:
+        """Keep out-of-bag answers and their score, over the rows that have one."""
+        if not parameters.oob_wanted(self.oob_score):
+            return
+        answers, self.oob_voters_ = self._answer_oob(X)
+        if self.task == "classification":
+            self.oob_decision_function_ = answers
+        else:
+            self.oob_prediction_ = answers[:, 0] if self.n_outputs_ == 1 else answers
+        voted = self.oob_voters_ > 0
+        if not voted.all():
+            warnings.warn(
+                f"{np.sum(~voted)} of {len(X)} rows were left out by no tree: they have no "
+                "out-of-bag prediction (NaN) and are not scored. More trees would help.",
+                stacklevel=3,
+            )
+        self.oob_score_ = np.nan
+        if voted.any():
+            self.oob_score_ = self._judge(X[voted], y[voted], answers[voted])
+
+    def _judge(self, X, y, answers) -> float:
+        """Score answers as if this model had just given them, by any scorer."""
+        judged = copy.copy(self)
+        judged.__dict__["_answer"] = lambda *_: (answers, None)
+        judged.__dict__.pop("feature_names_in_", None)  # X has been checked, and is an array now
+        if isinstance(self.oob_score, str):
+            return get_scorer(self.oob_score)(judged, X, y)
+        default = accuracy_score if self.task == "classification" else r2_score
+        metric = self.oob_score if callable(self.oob_score) else default
+        return metric(y, judged.predict(X))
+
+
+def _visits(nodes: np.ndarray, found: np.ndarray) -> csr_array:
+    """The way up from each row's end, in one tree."""
+    parent = np.full(len(nodes), -1)
+    inner = np.flatnonzero(nodes["kind"] != LEAF)
+    parent[nodes["left"][inner]] = parent[nodes["right"][inner]] = inner
+    rows, visited = [], []
+    row, i = np.arange(len(found)), found
+    while len(row):
+        rows.append(row)
+        visited.append(i)
+        i = parent[i]
+        row, i = row[i >= 0], i[i >= 0]
+    row, i = np.concatenate(rows), np.concatenate(visited)
+    return csr_array((np.ones(len(row), np.int8), (row, i)), (len(found), len(nodes)))
