@@ -4,7 +4,8 @@
 machines may share the trees of a forest out as they like and get the same bits.
 """
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -176,19 +177,21 @@ def grow_forest(
             spare.put(scratch)
 
     trees = in_threads(grow_one, range(n_estimators), n_jobs, stop, show)
-    return plant(trees)
+    return plant(trees, n_estimators)
 
 
-def in_threads(work: Callable, items, n_jobs: int, stop=None, show=None) -> list:
-    """[work(item) for item in items], in threads; Ctrl-C ends it at once.
+def in_threads(work: Callable, items, n_jobs: int, stop=None, show=None) -> Iterator:
+    """work(item) for item in items, in threads and in order; Ctrl-C ends it at once.
 
     The main thread only waits, so that it sees the interrupt; `stop` then ends running kernels.
-    What cannot be ended, a kernel that is being compiled, is not waited for.
+    What cannot be ended, a kernel that is being compiled, is not waited for. A result is let go
+    once it has been handed over.
     """
     pool = ThreadPoolExecutor(n_jobs)
     try:
-        futures = [pool.submit(work, item) for item in items]
-        return [future.result() for future in (show(futures) if show else futures)]
+        futures = deque(pool.submit(work, item) for item in items)
+        for _ in show(range(len(futures))) if show else range(len(futures)):
+            yield futures.popleft().result()
     except BaseException:
         if stop is not None:
             stop[0] = 1
@@ -285,7 +288,7 @@ def rows_outside(
         counts = bag_counts(_key(seed, t), n_rows, recipe.bag_size, recipe.replace, chances)
         return np.packbits(counts == 0, bitorder="little")
 
-    return np.stack(in_threads(packed, range(count), n_jobs))
+    return np.stack(list(in_threads(packed, range(count), n_jobs)))
 
 
 def importances(forest: Forest, n_features: int) -> np.ndarray:
@@ -318,4 +321,4 @@ def _by_blocks(work: Callable[[slice], None], n_rows: int, n_jobs: int, most: in
         for block in blocks:
             work(block)
     else:
-        in_threads(work, blocks, n_jobs)
+        deque(in_threads(work, blocks, n_jobs), maxlen=0)

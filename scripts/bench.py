@@ -12,11 +12,13 @@ resident memory at its peak.
 """
 
 import argparse
+import gc
 import json
 import resource
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -144,8 +146,21 @@ def table(name: str, found: list[dict]) -> str:
 # ---- memory ------------------------------------------------------------------------------------
 
 
-def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def resident_megabytes() -> float:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * resource.getpagesize() / 2**20
+
+
+class Peak(threading.Thread):
+    """Watches the resident memory, 200 times a second."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.most, self.done = 0.0, threading.Event()
+
+    def run(self):
+        while not self.done.wait(0.005):
+            self.most = max(self.most, resident_megabytes())
 
 
 def measure_memory(name: str, peer: str, n_jobs: int) -> dict:
@@ -154,10 +169,15 @@ def measure_memory(name: str, peer: str, n_jobs: int) -> dict:
     make = PEERS[peer]()
     few = np.arange(0, len(X_train), max(1, len(X_train) // 200))
     make(n_estimators=2, n_jobs=n_jobs).fit(X_train[few], y_train[few])
-    before = peak_megabytes()
+    gc.collect()
+    before = resident_megabytes()
+    peak = Peak()
+    peak.start()
     model = make(n_estimators=DATA[name].n_estimators, n_jobs=n_jobs, random_state=0)
     model.fit(X_train, y_train)
-    found = {"added": peak_megabytes() - before}
+    peak.done.set()
+    peak.join()
+    found = {"added": max(peak.most, resident_megabytes()) - before}
     if hasattr(model, "forest_"):
         found["codes"] = X_train.size * code_bytes(X_train, peer) / 2**20
         found["trees"] = sum(array.nbytes for array in model.forest_) / 2**20

@@ -17,6 +17,7 @@ Beside each node stands a row of *statistics*: the weight of each class, or for 
 ``[weight, mean of each target, sum of squared deviations of each target]``.
 """
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -107,26 +108,43 @@ def tree_of(forest: Forest, t: int) -> Tree:
     return Tree(forest.nodes[nodes], forest.stats[nodes], forest.params[params], forest.bits[bits])
 
 
-def plant(trees: list[Tree]) -> Forest:
-    """Lay trees end to end. The list is emptied on the way, so that no tree is held twice."""
-    first = [_offsets([len(tree[k]) for tree in trees]) for k in (0, 2, 3)]
-    n_stats = trees[0].stats.shape[1]
-    forest = Forest(
-        np.empty(first[0][-1], NODE),
-        np.empty((first[0][-1], n_stats)),
-        np.empty(first[1][-1]),
-        np.empty(first[2][-1], np.uint64),
-        first[0],
-        first[1],
-        first[2],
-        np.empty(0, STEP),
-    )
-    for t in range(len(trees)):
-        for target, source in zip(tree_of(forest, t), trees[t], strict=True):
-            target[...] = source
-        trees[t] = None  # type: ignore[call-overload]
-    trees.clear()
+def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
+    """Lay trees end to end, each as it comes, so that no tree need be held twice.
+
+    Room is made for `n_trees` like the first one; pages that stay empty cost nothing.
+    """
+    nodes, stats = np.empty(0, NODE), np.empty((0, 0))
+    params: list[np.ndarray] = []
+    bits: list[np.ndarray] = []
+    sizes: list[tuple[int, int, int]] = []
+    n_nodes = 0
+    for tree in trees:
+        end = n_nodes + len(tree.nodes)
+        if end > len(nodes):
+            room = max(end, int(1.2 * end * n_trees / (len(sizes) + 1)))
+            nodes, stats = (
+                _moved(nodes, n_nodes, (room,)),
+                _moved(stats, n_nodes, (room, tree.stats.shape[1])),
+            )
+        nodes[n_nodes:end], stats[n_nodes:end] = tree.nodes, tree.stats
+        params.append(tree.params)
+        bits.append(tree.bits)
+        sizes.append((len(tree.nodes), len(tree.params), len(tree.bits)))
+        n_nodes = end
+    nodes.resize(n_nodes, refcheck=False)
+    stats.resize((n_nodes, stats.shape[1]), refcheck=False)
+    first_node, first_param, first_bit = map(_offsets, zip(*sizes, strict=True))
+    pools = np.concatenate(params), np.concatenate(bits)
+    forest = Forest(nodes, stats, *pools, first_node, first_param, first_bit, np.empty(0, STEP))
     return with_steps(forest)
+
+
+def _moved(array: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:
+    """An array of another shape that begins with the first n rows of this one."""
+    larger = np.empty(shape, array.dtype)
+    if n:
+        larger[:n] = array[:n]
+    return larger
 
 
 def with_steps(forest: Forest) -> Forest:
@@ -145,5 +163,5 @@ def with_steps(forest: Forest) -> Forest:
     return forest._replace(steps=steps)
 
 
-def _offsets(lengths: list[int]) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+def _offsets(lengths: Iterable[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(list(lengths))]).astype(np.int64)

@@ -21,38 +21,50 @@ from forestlab.core.jit import jitable
 
 
 @jitable
-def average_classes(stats, i, root, weight, share, sums, row):
+def class_weight(stats, i):
+    """A node's weight, from its statistics, which are read anyway: its record would be a second
+    miss of the cache for each row and tree."""
+    weight = 0.0
+    for k in range(stats.shape[1]):
+        weight += stats[i, k]
+    return weight
+
+
+@jitable
+def average_classes(stats, i, root, share, sums, row):
+    weight = class_weight(stats, i)
     for k in range(stats.shape[1]):
         sums[row, k] += share * (stats[i, k] / weight)  # exactly 1 in a pure leaf
 
 
 @jitable
-def average_moments(stats, i, root, weight, share, sums, row):
+def average_moments(stats, i, root, share, sums, row):
     for k in range(sums.shape[1]):
         sums[row, k] += share * stats[i, 1 + k]
 
 
 @jitable
-def product_classes(stats, i, root, weight, share, sums, row):
+def product_classes(stats, i, root, share, sums, row):
     n_classes = stats.shape[1]
+    weight = class_weight(stats, i)
     for k in range(n_classes):
         sums[row, k] += share * log((stats[i, k] + 1.0 / n_classes) / (weight + 1.0))
 
 
 @jitable
-def product_moments(stats, i, root, weight, share, sums, row):
+def product_moments(stats, i, root, share, sums, row):
     """sums = [precision × mean of each target, precision of each target]"""
     n_targets = sums.shape[1] // 2
     for k in range(n_targets):
         root_variance = stats[root, 1 + n_targets + k] / stats[root, 0]
-        variance = (stats[i, 1 + n_targets + k] + root_variance) / (weight + 1.0)
+        variance = (stats[i, 1 + n_targets + k] + root_variance) / (stats[i, 0] + 1.0)
         precision = share / variance if variance > 0.0 else share
         sums[row, k] += precision * stats[i, 1 + k]
         sums[row, n_targets + k] += precision
 
 
 @jitable
-def vote_classes(stats, i, root, weight, share, sums, row):
+def vote_classes(stats, i, root, share, sums, row):
     best = 0
     for k in range(1, stats.shape[1]):
         if stats[i, k] > stats[i, best]:

@@ -90,20 +90,20 @@ def short_walks(steps, first, X, rows, n_rows, depth, ends, active):
     for k in range(n_rows):
         ends[k] = first
         active[k] = k
-    n_active = n_rows
+    n_active = np.int64(n_rows)
     for _ in range(depth):
-        n_moved = 0
+        n_moved = np.int64(0)
         for a in range(n_active):
             k = active[a]
             i = ends[k]
-            step = steps[i]
-            inner = step["feature"] >= 0
-            value = X[rows[k], step["feature"] if inner else 0]
-            left, right = i + 1, first + step["right"]
-            child = right + (left - right) * np.int64(value <= step["cut"])
-            ends[k] = child if inner else i
+            feature = np.int64(steps[i]["feature"])
+            inner = np.int64(feature >= 0)
+            value = X[rows[k], feature * inner]
+            left, right = i + 1, first + steps[i]["right"]
+            child = right + (left - right) * np.int64(value <= steps[i]["cut"])
+            ends[k] = i + (child - i) * inner
             active[n_moved] = k
-            n_moved += 1 if inner else 0
+            n_moved += inner
         n_active = n_moved
         if n_active == 0:
             break
@@ -176,7 +176,7 @@ def sum_kernel(task: str, combiner: str):
         `outside[t]` holds a bit for each row of the training data, of which X begins at
         `first_row`: only trees whose bit is set answer. An empty `outside` lets all answer.
         """
-        nodes, stats = forest.nodes, forest.stats
+        stats = forest.stats
         short = forest.steps.shape[0] > 0
         frontier = make_frontier(forest, short)
         rows, ends, active = (
@@ -193,12 +193,11 @@ def sum_kernel(task: str, combiner: str):
                 for k in range(n_asked):
                     voters[rows[k]] += 1
                     if short:
-                        weight = nodes[ends[k]]["weight"]
-                        contribute(stats, ends[k], root, weight, 1.0, sums, rows[k])
+                        contribute(stats, ends[k], root, 1.0, sums, rows[k])
                         continue
                     for end in range(frontier_walk(forest, t, X[rows[k]], depth, frontier)):
                         i, share = frontier.ends[end], frontier.shares[end]
-                        contribute(stats, i, root, nodes[i]["weight"], share, sums, rows[k])
+                        contribute(stats, i, root, share, sums, rows[k])
 
     return sum_answers
 
@@ -214,7 +213,7 @@ def surface_kernel(task: str, combiner: str):
 
         sums[d * n_rows + row] is the row's sum at depth d; to the bit what `sum_answers` gives.
         """
-        nodes, stats, steps = forest.nodes, forest.stats, forest.steps
+        stats, steps = forest.stats, forest.steps
         short = steps.shape[0] > 0
         frontier = make_frontier(forest, short)
         n_rows = X.shape[0]
@@ -230,14 +229,14 @@ def surface_kernel(task: str, combiner: str):
                     for d in range(n_depths):
                         place = d * n_rows + row
                         if short:
-                            contribute(stats, i, root, nodes[i]["weight"], 1.0, sums, place)
+                            contribute(stats, i, root, 1.0, sums, place)
                             if steps[i]["feature"] >= 0:
                                 goes_left = X[row, steps[i]["feature"]] <= steps[i]["cut"]
                                 i = i + 1 if goes_left else root + steps[i]["right"]
                             continue
                         for end in range(frontier_walk(forest, t, X[row], d, frontier)):
                             i, share = frontier.ends[end], frontier.shares[end]
-                            contribute(stats, i, root, nodes[i]["weight"], share, sums, place)
+                            contribute(stats, i, root, share, sums, place)
 
     return sum_by_depth
 

@@ -61,8 +61,10 @@ def encode(X, weights=None, max_bins: int = 0, n_jobs: int = 1) -> Columns:
     if wide:
         codes = _widen(codes, wide)
     first = np.concatenate([[0], np.cumsum([len(upper) for _, upper in tables])]).astype(np.int64)
-    lower, upper = (np.concatenate([table[k] for table in tables]) for k in (0, 1))
-    return Columns(codes, first, lower, upper)
+    upper = np.concatenate([upper for _, upper in tables])
+    if not max_bins:
+        return Columns(codes, first, upper, upper)  # a code a value: held once
+    return Columns(codes, first, np.concatenate([lower for lower, _ in tables]), upper)
 
 
 def _code_type(n_codes: int) -> type:
