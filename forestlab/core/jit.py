@@ -89,8 +89,7 @@ def kernel(purpose: str = "", allocates: bool = True) -> Callable:
     """
 
     def decorate(function: Callable) -> Callable:
-        if purpose:
-            _purposes[id(function)] = purpose
+        _purposes[id(function)] = purpose
         with _cached_here():
             options: Any = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": allocates}
             return numba.njit(**options)(function)
@@ -105,10 +104,13 @@ class _SayCompiling(event.Listener):
     seconds = 0.0  # spent so far
 
     def on_start(self, event: event.Event) -> None:
-        purpose = _purposes.get(id(event.data["dispatcher"].py_func))
-        if purpose:
-            logger.warning("forestlab: compiling a kernel to %s (seconds, once)", purpose)
+        kernel_id = id(event.data["dispatcher"].py_func)
+        if kernel_id in _purposes:
             self.started = time.perf_counter()
+        if _purposes.get(kernel_id):
+            logger.warning(
+                "forestlab: compiling a kernel to %s (seconds, once)", _purposes[kernel_id]
+            )
 
     def on_end(self, event: event.Event) -> None:
         if id(event.data["dispatcher"].py_func) in _purposes:
@@ -119,7 +121,7 @@ _compiling = _SayCompiling()
 
 
 def compile_seconds() -> float:
-    """Seconds that this process has spent compiling kernels to grow trees."""
+    """Seconds that this process has spent compiling kernels."""
     return _compiling.seconds
 
 
