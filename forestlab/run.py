@@ -11,6 +11,7 @@ runs as KILLED.
 """
 
 import difflib
+import gc
 import logging
 import os
 import re
@@ -43,6 +44,14 @@ parent: Any = None  # the sweep's run, in the process that was called
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
+    gc.disable()  # until the first job: starting up makes many objects, and all are there to stay
+    try:
+        return _main(arguments)
+    finally:
+        gc.enable()
+
+
+def _main(arguments: list[str] | None) -> int:
     arguments = multirun_first(sys.argv[1:] if arguments is None else arguments)
     configs.register()
     sys.argv = [sys.argv[0], *arguments]
@@ -141,13 +150,14 @@ def plan(options) -> Plan:
         if "basic_sweeper" not in master.hydra.sweeper._target_:
             return Plan([_without_hydra(master)], 1, True, swept, title, launcher)
         jobs = BasicSweeper.split_arguments(both, None)[0]
-        composed: list[Any] = [compose(name, overrides=jobs[0] + extra)]
-        for job in jobs[1:MOST_CHECKED]:
-            changed = [override for override in job if override not in jobs[0]]
+        base = _without_hydra(master)
+        composed: list[Any] = []
+        for job in jobs[:MOST_CHECKED]:
+            changed = [override for override in job if override not in plain]
             if any(override.split("=")[0].split("@")[0] in GROUPS for override in changed):
                 composed.append(compose(name, overrides=job + extra))
             else:  # 40 times as fast
-                composed.append(OmegaConf.merge(composed[0], OmegaConf.from_dotlist(changed)))
+                composed.append(OmegaConf.merge(base, OmegaConf.from_dotlist(changed)))
         return Plan(composed, len(jobs), True, swept, title, launcher)
 
 
@@ -179,6 +189,7 @@ def task(config: Config) -> float | None:
     """One job, called by Hydra. Returns the main metric, for sweepers that want one."""
     from forestlab import job, report
 
+    gc.enable()
     name = job_name(config, HydraConfig.get().overrides.task)
     report.show_warnings()
     report.started(name, len(results))
