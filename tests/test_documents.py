@@ -116,8 +116,6 @@ def test_example_tree_is_walked():
 
 # ---- document 001 ------------------------------------------------------------------------------
 
-APPLES_FIRST = list("aaaaobao")  # three apples, then five mixed: cut after 3 or, reordered, after 5
-
 
 def split_impurities(y, n_left, criterion):
     """(impurity before, weighted impurity after) a cut of one feature after n_left rows."""
