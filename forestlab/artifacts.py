@@ -18,6 +18,7 @@ import numpy as np
 
 from forestlab.study.findings import Findings
 from forestlab.study.metrics import METRICS
+from forestlab.study.surface import Surface
 from forestlab.study.uncertainty import Uncertainty
 from forestlab.view import TreeView
 
@@ -88,17 +89,9 @@ def confusion_table(counts: np.ndarray, classes) -> dict:
     }
 
 
-def errors_of(found: Findings, split: str) -> np.ndarray:
-    """Wrong or not, or the absolute error, of each row at the deepest level."""
-    outcome = found.outcomes[split]
-    if found.task == "classification":
-        return (outcome.answer[-1] != outcome.truth).astype(float)
-    return np.abs(outcome.answer[-1] - outcome.truth)
-
-
 def uncertainty_table(found: Findings, split: str, n_bins: int = 10) -> dict:
     """Mean uncertainty and error in bins of equal size, from the surest rows to the least sure."""
-    unsure, error = found.uncertainties[split], errors_of(found, split)
+    unsure, error = found.uncertainties[split], found.surfaces[split].errors
     order = np.argsort(unsure.total, kind="stable")
     bins = [part for part in np.array_split(order, n_bins) if len(part)]
     table = {name: [getattr(unsure, name)[b].mean() for b in bins] for name in Uncertainty._fields}
@@ -125,22 +118,28 @@ def _predictions(found: Findings, rows: dict[str, np.ndarray]):
 
     parts = []
     for split, unsure in found.uncertainties.items():
-        outcome = found.outcomes[split]
+        surface = found.surfaces[split]
         # The last name is that of code -1.
         names = None if found.classes is None else np.array([*found.classes, UNSEEN], dtype=object)
-        truth, answer = outcome.truth, outcome.answer[-1]
+        truth, answer = surface.truth, surface.predicted
         columns = {
             "row": rows[split],
             "split": split,
             "truth": truth if names is None else _column(names[truth.astype(int)]),
             "predicted": answer if names is None else _column(names[answer]),
-            "error": errors_of(found, split),
+            "error": surface.errors,
             **{f"{name}_uncertainty": getattr(unsure, name) for name in Uncertainty._fields},
         }
         if names is not None:
-            columns["p_true"] = outcome.p_true[-1]
+            columns["p_true"] = _p_true(surface)
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _p_true(surface: Surface) -> np.ndarray:
+    """The probability given to the true class; 0 for one that training did not see."""
+    p = np.take_along_axis(surface.answers, surface.truth[:, None], axis=1)[:, 0]
+    return np.where(surface.truth >= 0, p, 0.0)
 
 
 def _column(labels: np.ndarray) -> np.ndarray:
@@ -183,7 +182,7 @@ def _draw(folder: Path, found: Findings, tree: TreeView, title: str, image_shape
 
 
 def _uncertainty_picture(figures, found: Findings, split: str, title: str):
-    unsure, error = found.uncertainties[split], errors_of(found, split)
+    unsure, error = found.uncertainties[split], found.surfaces[split].errors
     if found.task == "classification":
         return figures.uncertainty_classification(*unsure, error > 0, title)
     return figures.uncertainty_regression(np.sqrt(unsure.epistemic), error, title)

@@ -73,6 +73,16 @@ class SearchConfig:
 
 
 @dataclass
+class StudyConfig:
+    """How much is found out about a fitted forest."""
+
+    name: str = "light"  # auto (full for a single run, light in a sweep), full, light, off
+    rows: int = 1000  # rows of a split that the costly parts look at
+    draws: int = 0  # further training sets for bias and variance, where the truth is known
+    draw_rows: int | None = None  # rows of each; null: as many as the training set has
+
+
+@dataclass
 class TrackingConfig:
     name: str = "mlflow"
     uri: str | None = None
@@ -88,6 +98,7 @@ class Config:
     model: ModelConfig = field(default_factory=ModelConfig)
     criterion: CriterionConfig = field(default_factory=CriterionConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    study: StudyConfig = field(default_factory=StudyConfig)
     tracking: TrackingConfig = field(default_factory=TrackingConfig)
     max_depth: int | None = None
     n_estimators: int = 100
@@ -158,6 +169,13 @@ def require_home() -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(f"{home()} cannot be written ({reason}): set FORESTLAB_HOME.") from error
+
+
+def settled(config, is_sweep: bool):
+    """The config with study=auto decided."""
+    if config.study.name == "auto":
+        config.study.name = "light" if is_sweep else "full"
+    return config
 
 
 # ---- what a config says ------------------------------------------------------------------------

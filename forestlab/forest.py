@@ -14,9 +14,18 @@ import numpy as np
 
 from forestlab.core.arrays import LEAF, Columns, Forest, Settings, Tree, n_trees, plant, tree_of
 from forestlab.core.bag import bag_counts, tree_features
-from forestlab.core.combine import COMBINERS, n_sums
+from forestlab.core.combine import n_answers, n_sums
 from forestlab.core.criteria import CRITERIA, n_slots, n_stats
-from forestlab.core.descend import NO_DEPTH, find_ends, sum_kernel, surface_kernel
+from forestlab.core.descend import (
+    NO_DEPTH,
+    DepthSums,
+    answers_kernel,
+    find_ends,
+    finish_kernel,
+    sum_kernel,
+    surface_kernel,
+    table_kernel,
+)
 from forestlab.core.encode import MAX_BINS, encode
 from forestlab.core.grow import grow_kernel
 from forestlab.core.rng import tree_key
@@ -220,8 +229,9 @@ def combined(
         answers
     voters : (n_rows,) int64
     """
-    add_answers = sum_kernel(task, combiner)
-    sums = np.zeros((len(X), n_sums(combiner, task, forest.stats.shape[1])))
+    add_answers, finish = sum_kernel(task, combiner), finish_kernel(task, combiner)
+    n_stats = forest.stats.shape[1]
+    sums = np.zeros((len(X), n_sums(combiner, task, n_stats)))
     voters = np.zeros(len(X), np.int64)
     outside = np.zeros((0, 0), np.uint8) if outside is None else outside
 
@@ -229,9 +239,10 @@ def combined(
         block = _block(X, rows)
         start = rows.start
         add_answers(forest, block, _limit(depth), outside, start, sums[rows], voters[rows])
+        finish(sums[rows], voters[rows])
 
-    _by_blocks(add_block, len(X), n_jobs)
-    return COMBINERS[combiner].finish[task](sums, voters), voters
+    by_blocks(add_block, len(X), n_jobs)
+    return sums[:, : n_answers(task, n_stats)], voters
 
 
 def by_depth(
@@ -249,19 +260,64 @@ def by_depth(
     `use(rows, answers, voters)` gets (n_depths, n_in_block, …) answers as `combined` gives them. A
     block holds at most BLOCK_NUMBERS of them, which bounds memory whatever the data's size.
     """
-    add_answers = surface_kernel(task, combiner)
-    width = n_sums(combiner, task, forest.stats.shape[1])
-    outside = np.zeros((0, 0), np.uint8) if outside is None else outside
+    finish = answers_kernel(task, combiner)
+    n_stats = forest.stats.shape[1]
+    asked = Asked(forest, task, combiner, n_depths, outside)
 
     def use_block(rows: slice) -> None:
-        block = _block(X, rows)
-        sums = np.zeros((n_depths * len(block), width))
-        voters = np.zeros(len(block), np.int64)
-        add_answers(forest, block, n_depths, outside, rows.start, sums, voters)
-        answers = COMBINERS[combiner].finish[task](sums, np.tile(voters, n_depths))
-        use(rows, answers.reshape(n_depths, len(block), -1), voters)
+        walk = DepthWalk(asked, X, rows, outside is None)
+        walk.ask(n_trees(forest))
+        sums = walk.everyone if outside is None else walk.left_out
+        answers = np.empty((n_depths, len(sums.voters), n_answers(task, n_stats)))
+        finish(sums, 0, answers)
+        use(rows, answers, sums.voters)
 
-    _by_blocks(use_block, len(X), n_jobs, max(1, BLOCK_NUMBERS // (n_depths * width)))
+    size = BLOCK_NUMBERS // (n_depths * n_sums(combiner, task, n_stats))
+    by_blocks(use_block, len(X), n_jobs, max(1, size))
+
+
+class Asked:
+    """A forest made ready to be asked at every depth, of all rows or of those that `outside` says.
+
+    It holds a table of what every node contributes, as large as the forest's statistics.
+    """
+
+    def __init__(self, forest: Forest, task: str, combiner: str, n_depths: int, outside=None):
+        self.kernel = surface_kernel(task, combiner)
+        self.forest, self.n_depths = forest, n_depths
+        self.width = n_sums(combiner, task, forest.stats.shape[1])
+        self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
+        self.table = np.zeros((len(forest.steps), self.width))
+        if len(forest.steps):
+            table_kernel(task, combiner)(forest, self.table)
+
+
+class DepthWalk:
+    """Asks the trees, one after the other, about a block of rows.
+
+    `everyone` and `left_out` are the running sums of all trees, and of those that left the row out
+    of their bag; either is empty if it is not wanted.
+    """
+
+    def __init__(self, asked: Asked, X, rows: slice, everyone: bool = True):
+        self.asked, self.block, self.first_row = asked, _block(X, rows), rows.start
+        self.n_asked = 0
+
+        def empty(wanted: bool) -> DepthSums:
+            n = len(self.block) if wanted else 0
+            sums = np.zeros((n * asked.n_depths, asked.width))
+            return DepthSums(sums, *np.zeros((2, n), np.int64))
+
+        self.everyone, self.left_out = empty(everyone), empty(len(asked.outside) > 0)
+
+    def ask(self, n: int) -> None:
+        """Ask the next trees, until n have been asked."""
+        asked, trees = self.asked, (self.n_asked, int(n))
+        asked.kernel(
+            asked.forest, asked.table, self.block, trees, asked.n_depths, asked.outside,
+            self.first_row, self.everyone, self.left_out,
+        )  # fmt: skip
+        self.n_asked = int(n)
 
 
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
@@ -275,7 +331,7 @@ def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
         find_ends(forest, block, _limit(depth), part)
         found[:, rows] = part
 
-    _by_blocks(find_block, len(X), n_jobs)
+    by_blocks(find_block, len(X), n_jobs)
     return found
 
 
@@ -313,7 +369,7 @@ def _limit(depth: int | None) -> int:
     return NO_DEPTH if depth is None else depth
 
 
-def _by_blocks(work: Callable[[slice], None], n_rows: int, n_jobs: int, most: int = 8192) -> None:
+def by_blocks(work: Callable[[slice], None], n_rows: int, n_jobs: int, most: int = 8192) -> None:
     """Do the rows in blocks, small enough to share out and to bound what is copied."""
     size = min(max(-(-n_rows // (4 * n_jobs)), 256), most) if n_jobs > 1 else most
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -145,12 +145,31 @@ def check(config: Config) -> None:
     """Raise ConfigError for what can be known to be wrong before anything is trained."""
     if not 0 <= config.seed < 2**32:
         raise ConfigError(f"seed must be a whole number from 0 to 2**32 - 1; got {config.seed}.")
+    _check_study(config)
     if config.tracking.name != "none":
         configs.check_store(config.tracking)
     try:
         recipe(config, prepare(config))
     except ValueError as error:
         raise ConfigError(str(error)) from error
+
+
+def _check_study(config: Config) -> None:
+    wanted = config.study
+    if wanted.name not in STUDIES:
+        raise ConfigError(f"there is no study={wanted.name}: choose auto, {', '.join(STUDIES)}.")
+    least = {"rows": 1, "draws": 0, "draw_rows": 1}
+    for key, lowest in least.items():
+        value = getattr(wanted, key)
+        if value is not None and value < lowest:
+            raise ConfigError(f"study.{key} must be at least {lowest}; got {value}.")
+    if wanted.draws == 1:
+        raise ConfigError("study.draws must be 0 or at least 2: variance needs two draws; got 1.")
+    if wanted.draws and config.dataset.name not in TRUTHS:
+        raise ConfigError(
+            f"study.draws={wanted.draws} needs a data set whose truth is known: "
+            f"{', '.join(TRUTHS)}; got dataset={config.dataset.name}."
+        )
 
 
 # ---- the run -----------------------------------------------------------------------------------
@@ -174,8 +193,13 @@ def fit_and_study(config: Config, show: bool):
     model.predict(asked[0])
     predicted = time.perf_counter()
     model.feature_names_in_ = np.array(data.dataset.frame.columns, dtype=object)
-    found = study(model, splits, n_threads(config.n_jobs))
-    seconds = {"fit": fitted - start - compiled, "predict": predicted - fitted}
+    studying = time.perf_counter()
+    found = study(model, splits, n_threads(config.n_jobs), config.study)
+    seconds = {
+        "fit": fitted - start - compiled,
+        "predict": predicted - fitted,
+        "study": time.perf_counter() - studying,
+    }
     if compiled:
         seconds["compile"] = compiled
     return model, found, seconds

@@ -24,6 +24,7 @@ import hydra
 from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
+from hydra.types import RunMode
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -33,9 +34,9 @@ from forestlab.config import Config, ConfigError
 # How jobs in other processes know of their sweep: the parent run, and the keys that vary.
 PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
 NOISE = ("full_key:", "object_type=", "reference_type=", "Set the env", "Config search path")
-GROUPS = ("dataset", "model", "criterion", "search", "tracking")
+GROUPS = ("dataset", "model", "criterion", "search", "study", "tracking")
 TOP = (*GROUPS, *configs.TOP)
-UNTOLD = ("tracking", "hydra", "resume", "n_jobs")  # overrides that no name tells
+UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs")  # overrides that no name tells
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
 
 results: list[Any] = []  # of the jobs in this process
@@ -141,14 +142,14 @@ def plan(options) -> Plan:
             if len(plain) < len(parsed):
                 first = next(o.input_line for o in parsed if o.is_sweep_override())
                 raise ConfigError(f"{first} is a sweep: add -m to run it.")
-            return Plan([_without_hydra(master)], 1, False, [], "")
+            return Plan([_settled(master, False)], 1, False, [], "")
         own = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
         both = OverridesParser.create().parse_overrides(own + options.overrides)
         swept = [o.get_key_element() for o in both if o.is_sweep_override()]
         title = " ".join(o for o in own + options.overrides if not o.startswith(UNTOLD))
         launcher = "basic" if "basic_launcher" in master.hydra.launcher._target_ else "other"
         if "basic_sweeper" not in master.hydra.sweeper._target_:
-            return Plan([_without_hydra(master)], 1, True, swept, title, launcher)
+            return Plan([_settled(master, True)], 1, True, swept, title, launcher)
         jobs = BasicSweeper.split_arguments(both, None)[0]
         base = _without_hydra(master)
         composed: list[Any] = []
@@ -158,7 +159,12 @@ def plan(options) -> Plan:
                 composed.append(compose(name, overrides=job + extra))
             else:  # 40 times as fast
                 composed.append(OmegaConf.merge(base, OmegaConf.from_dotlist(changed)))
+        composed = [configs.settled(config, True) for config in composed]
         return Plan(composed, len(jobs), True, swept, title, launcher)
+
+
+def _settled(master, is_sweep: bool):
+    return configs.settled(_without_hydra(master), is_sweep)
 
 
 def _without_hydra(config):
@@ -190,7 +196,9 @@ def task(config: Config) -> float | None:
     from forestlab import job, report
 
     gc.enable()
-    name = job_name(config, HydraConfig.get().overrides.task)
+    hydra_config = HydraConfig.get()
+    config = configs.settled(config, hydra_config.mode == RunMode.MULTIRUN)
+    name = job_name(config, hydra_config.overrides.task)
     report.show_warnings()
     report.started(name, len(results))
     try:

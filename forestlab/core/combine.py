@@ -1,7 +1,8 @@
 """Combiners: many trees' answers become one.
 
-Each tree contributes, for the node `i` where a row ends, a few numbers to a sum; `finish` turns the
-sums into class probabilities (n, n_classes) or means (n, n_targets). Labels are taken later still.
+Each tree contributes, for the node `i` where a row ends, a few numbers to a sum; `finish` turns a
+row's sums, in their place, into class probabilities or (its first numbers) the targets' means; NaN
+if no tree was asked. Labels are taken later still.
 
 - *average*: the mean of the posteriors or means.
 - *product*: the posteriors are multiplied, as a sum of logs. A class that a leaf has not seen would
@@ -12,7 +13,7 @@ sums into class probabilities (n, n_classes) or means (n, n_targets). Labels are
 """
 
 from collections.abc import Callable
-from math import log
+from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
@@ -72,21 +73,31 @@ def vote_classes(stats, i, root, share, sums, row):
     sums[row, best] += share
 
 
-def mean_of_sums(sums, voters):
-    with np.errstate(invalid="ignore"):
-        return sums / voters[:, None]
+@jitable
+def mean_of_sums(sums, row, n_voters):
+    for k in range(sums.shape[1]):
+        sums[row, k] /= n_voters
 
 
-def normalised_product(sums, voters):
-    odds = np.exp(sums - sums.max(axis=1, keepdims=True))
-    odds[voters == 0] = np.nan
-    return odds / odds.sum(axis=1, keepdims=True)
+@jitable
+def normalised_product(sums, row, n_voters):
+    n_classes = sums.shape[1]
+    largest = sums[row, 0]
+    for k in range(1, n_classes):
+        largest = max(largest, sums[row, k])
+    total = 0.0
+    for k in range(n_classes):
+        sums[row, k] = exp(sums[row, k] - largest) if n_voters else np.nan
+        total += sums[row, k]
+    for k in range(n_classes):
+        sums[row, k] /= total
 
 
-def precision_mean(sums, voters):
+@jitable
+def precision_mean(sums, row, n_voters):
     n_targets = sums.shape[1] // 2
-    with np.errstate(invalid="ignore"):
-        return sums[:, :n_targets] / sums[:, n_targets:]
+    for k in range(n_targets):
+        sums[row, k] /= sums[row, n_targets + k]
 
 
 class Combiner(NamedTuple):
@@ -113,4 +124,9 @@ def n_sums(combiner: str, task: str, n_stats: int) -> int:
     """How many numbers a tree contributes for a row."""
     if task == "classification":
         return n_stats
-    return COMBINERS[combiner].sums_per_target * ((n_stats - 1) // 2)
+    return COMBINERS[combiner].sums_per_target * n_answers(task, n_stats)
+
+
+def n_answers(task: str, n_stats: int) -> int:
+    """How many classes or targets a forest answers."""
+    return n_stats if task == "classification" else (n_stats - 1) // 2

@@ -1,24 +1,10 @@
-"""Curves over depth and over the number of trees, from one fit."""
+"""What is read off the answers of all trees: out-of-bag error, confusion."""
 
 import numpy as np
 
 from forestlab.core.arrays import Forest
-from forestlab.forest import by_depth, ends
-from forestlab.study.metrics import Outcome, empty_outcome, note_answers
-
-
-def depth_outcome(
-    forest: Forest, task: str, combiner: str, X, truth, n_depths: int, n_jobs=1, outside=None
-) -> Outcome:
-    """What the forest answers for rows X at depth 0 … n_depths - 1; truth as class codes."""
-    n_classes = forest.stats.shape[1] if task == "classification" else 0
-    outcome = empty_outcome(truth, n_depths, n_classes)
-
-    def note(rows: slice, answers: np.ndarray, voters: np.ndarray) -> None:
-        note_answers(outcome, rows, answers, voters)
-
-    by_depth(forest, task, combiner, X, n_depths, note, n_jobs, outside)
-    return outcome
+from forestlab.forest import ends
+from forestlab.study.surface import Surface
 
 
 def oob_by_trees(forest: Forest, task: str, X, truth, outside, n_jobs: int = 1) -> np.ndarray:
@@ -49,12 +35,26 @@ def oob_by_trees(forest: Forest, task: str, X, truth, outside, n_jobs: int = 1) 
     return errors
 
 
-def confusion(outcome: Outcome) -> np.ndarray:
+def error_by_voters(oob: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How the out-of-bag error falls with the number of trees that vote on a row.
+
+    Returns
+    -------
+    voters : (v,) numbers of voters that occur
+    rows : (v,) rows with so many
+    error : (v,) their mean error (share of wrong labels, or mean absolute error); NaN without votes
+    """
+    voters, place, rows = np.unique(oob.voters, return_inverse=True, return_counts=True)
+    error = np.bincount(place, oob.errors) / rows
+    return voters, rows, np.where(voters > 0, error, np.nan)
+
+
+def confusion(surface: Surface) -> np.ndarray:
     """Counts of (true, predicted) classes at the deepest level, (n_classes, n_classes).
 
     Rows of a class that training did not see have no place in it.
     """
-    voted = (outcome.voters > 0) & (outcome.truth >= 0)
-    pairs = outcome.truth[voted].astype(np.intp) * outcome.n_classes + outcome.answer[-1, voted]
-    counts = np.bincount(pairs, minlength=outcome.n_classes**2)
-    return counts.reshape(outcome.n_classes, outcome.n_classes)
+    n_classes = surface.answers.shape[1]
+    known = (surface.voters > 0) & (surface.truth >= 0)
+    pairs = surface.truth[known].astype(np.intp) * n_classes + surface.predicted[known]
+    return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)

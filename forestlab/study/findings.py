@@ -1,4 +1,9 @@
-"""Everything a run finds out about its forest, in one place, before any of it is logged."""
+"""Everything a run finds out about its forest, in one place, before any of it is logged.
+
+*light*: every metric at every depth, out-of-bag answers, confusion, uncertainty, importance.
+*full*: the whole surface of depths × numbers of trees, and what stands in `study.deeper`.
+*off*: the metrics of the forest as it is.
+"""
 
 from typing import NamedTuple
 
@@ -7,9 +12,12 @@ import numpy as np
 from forestlab.core.arrays import LEAF, n_trees, tree_of
 from forestlab.core.prune import depths
 from forestlab.forest import importances, rows_outside
-from forestlab.study.curves import confusion, depth_outcome, oob_by_trees
-from forestlab.study.metrics import MAIN, METRICS, Outcome, measure
+from forestlab.study.curves import confusion, oob_by_trees
+from forestlab.study.metrics import MAIN, METRICS
+from forestlab.study.surface import Surface, surface
 from forestlab.study.uncertainty import Uncertainty, uncertainty
+
+STUDIES = ("full", "light", "off")
 
 
 class Findings(NamedTuple):
@@ -17,8 +25,7 @@ class Findings(NamedTuple):
 
     task: str
     classes: list | None
-    outcomes: dict[str, Outcome]  # by split: the answers at every depth
-    curves: dict[str, dict[str, np.ndarray]]  # by metric and split: a number a depth
+    surfaces: dict[str, Surface]  # by split
     oob_by_trees: np.ndarray | None  # (n_trees,) error; None without bagging
     confusions: dict[str, np.ndarray]  # test and oob
     uncertainties: dict[str, Uncertainty]  # valid and test
@@ -33,37 +40,45 @@ class Findings(NamedTuple):
         """The task's main metric."""
         return MAIN[self.task]
 
+    @property
+    def curves(self) -> dict[str, dict[str, np.ndarray]]:
+        """By metric and split: the number at each depth, of all trees."""
+        return {
+            metric: {split: found.values[metric][-1] for split, found in self.surfaces.items()}
+            for metric, row in METRICS.items()
+            if row.task == self.task
+        }
 
-def study(model, data: dict[str, tuple[np.ndarray, np.ndarray]], n_jobs: int) -> Findings:
+
+def study(
+    model, data: dict[str, tuple[np.ndarray, np.ndarray]], n_jobs: int, name: str = "light"
+) -> Findings:
     """Study a fitted estimator on {split: (X, y)}, "train" being what it was fitted on."""
     forest, task = model.forest_, model.task
     shapes = [_shape(tree_of(forest, t)) for t in range(n_trees(forest))]
     n_nodes, n_leaves, depth = (np.array(column) for column in zip(*shapes, strict=True))
     n_depths = int(depth.max()) + 1
-    coded = {split: (X, _codes(model, y)) for split, (X, y) in data.items() if len(y)}
-
-    def outcome(split: str, outside=None) -> Outcome:
-        X, y = coded[split]
-        return depth_outcome(forest, task, model.combine, X, y, n_depths, n_jobs, outside)
-
-    outcomes = {split: outcome(split) for split in coded}
-    errors = None
-    if model.recipe_.bag_size:
-        outside = rows_outside(
-            model.recipe_, model.n_rows_, model.chances_, model.seed_, len(shapes), n_jobs
+    coded = {split: (X, codes_of(model, y)) for split, (X, y) in data.items() if len(y)}
+    sizes = None if name == "full" else [len(shapes)]
+    outside = _outside(model, len(shapes), n_jobs) if name != "off" else None
+    surfaces = {}
+    for split, (X, y) in coded.items():
+        bits = outside if split == "train" else None
+        surfaces[split], oob = surface(
+            forest, task, model.combine, X, y, n_depths, sizes, n_jobs, bits
         )
-        outcomes["oob"] = outcome("train", outside)
-        errors = oob_by_trees(forest, task, *coded["train"], outside, n_jobs)
-    curves = _curves(outcomes, task)
-    judged = [split for split in ("test", "oob") if split in outcomes]
+        if oob is not None:
+            surfaces["oob"] = oob
+    surfaces = {split: surfaces[split] for split in SPLITS if split in surfaces}
+    judged = [split for split in ("test", "oob") if split in surfaces]
     classes = task == "classification"
+    valid = surfaces["valid"].values[MAIN[task]][-1] if "valid" in surfaces else None
     return Findings(
         task,
         model.classes_.tolist() if classes else None,
-        outcomes,
-        curves,
-        errors,
-        {split: confusion(outcomes[split]) for split in judged} if classes else {},
+        surfaces,
+        None if outside is None else oob_by_trees(forest, task, *coded["train"], outside, n_jobs),
+        {split: confusion(surfaces[split]) for split in judged} if classes else {},
         {
             split: uncertainty(forest, task, coded[split][0], n_jobs)
             for split in ("valid", "test")
@@ -73,8 +88,18 @@ def study(model, data: dict[str, tuple[np.ndarray, np.ndarray]], n_jobs: int) ->
         n_nodes,
         n_leaves,
         depth,
-        _choose(curves[MAIN[task]].get("valid"), MAIN[task]),
+        _choose(valid, MAIN[task]),
     )
+
+
+SPLITS = ("train", "valid", "test", "oob")
+
+
+def _outside(model, count: int, n_jobs: int) -> np.ndarray | None:
+    """The trees' out-of-bag rows as bits; None if there are no bags."""
+    if not model.recipe_.bag_size:
+        return None
+    return rows_outside(model.recipe_, model.n_rows_, model.chances_, model.seed_, count, n_jobs)
 
 
 def _shape(tree) -> tuple[int, int, int]:
@@ -82,20 +107,12 @@ def _shape(tree) -> tuple[int, int, int]:
     return len(tree.nodes), int(leaves), int(depths(tree).max())
 
 
-def _codes(model, y) -> np.ndarray:
+def codes_of(model, y) -> np.ndarray:
     """Numbers as they are, classes as codes; -1 for a class that training did not see."""
     if model.task == "regression":
         return np.asarray(y, np.float64)
     codes = np.minimum(np.searchsorted(model.classes_, y), len(model.classes_) - 1)
     return np.where(model.classes_[codes] == y, codes, -1)
-
-
-def _curves(outcomes: dict[str, Outcome], task: str) -> dict[str, dict[str, np.ndarray]]:
-    curves: dict[str, dict[str, np.ndarray]] = {}
-    for split, outcome in outcomes.items():
-        for metric, values in measure(outcome, task).items():
-            curves.setdefault(metric, {})[split] = values
-    return curves
 
 
 def _choose(valid: np.ndarray | None, metric: str) -> int | None:

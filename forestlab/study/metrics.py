@@ -1,11 +1,10 @@
-"""Metrics, each a function of what a forest answered at every depth.
+"""Metrics, each a sum over rows and a way to finish it.
 
-An *outcome* keeps of the answers what every metric needs, a number a (depth, row), so that class
-probabilities of all depths never have to be held at once. Rows that no tree answered for (training
-rows that every bag holds) are left out by `voters`.
+An *outcome* is what a forest answered for some rows at several depths: of the answers it keeps what
+every metric needs, a number a (depth, row). A metric turns it into numbers that add up over rows, so
+that rows can be studied in blocks and class probabilities of all depths are never held at once.
 
-To add a metric: write a function of an outcome that returns a number a depth, and give it a row in
-METRICS.
+To add a metric: write the function that sums, one that finishes the sums, and a row in METRICS.
 """
 
 from collections.abc import Callable
@@ -15,96 +14,87 @@ import numpy as np
 
 
 class Outcome(NamedTuple):
-    """Answers for n rows at D depths, beside the truth."""
+    """Answers for n rows at D depths, beside the truth. Rows that no tree answered for (training
+    rows that every bag holds) are not in it."""
 
     truth: np.ndarray  # (n,) numbers or class codes; -1 for a class that training did not see
     answer: np.ndarray  # (D, n) class codes or numbers
     p_true: np.ndarray  # (D, n) probability given to the true class; empty for regression
     brier: np.ndarray  # (D, n) squared distance of the probabilities from the truth; likewise
     n_classes: int
-    voters: np.ndarray  # (n,) how many trees answered
+    origin: float = 0.0  # regression: a number near the targets' mean, to sum squares from
 
 
-def empty_outcome(truth: np.ndarray, n_depths: int, n_classes: int) -> Outcome:
-    shape = (n_depths, len(truth))
-    unused = (n_depths, len(truth) if n_classes else 0)
-    answer = np.zeros(shape, np.int32 if n_classes else np.float64)
-    return Outcome(
-        truth, answer, np.zeros(unused), np.zeros(unused), n_classes, np.zeros(len(truth), np.int64)
-    )
+def _columns(*parts) -> np.ndarray:
+    return np.stack(np.broadcast_arrays(*parts), axis=1).astype(np.float64)
 
 
-def note_answers(outcome: Outcome, rows: slice, answers: np.ndarray, voters: np.ndarray) -> None:
-    """Write down a block of answers, (D, b, n_classes) probabilities or (D, b, 1) means."""
-    outcome.voters[rows] = voters
-    if not outcome.n_classes:
-        outcome.answer[:, rows] = answers[..., 0]
-        return
-    truth = outcome.truth[rows].astype(np.intp)
-    p_true = np.take_along_axis(answers, truth[None, :, None], axis=2)[..., 0]
-    p_true = np.where(truth >= 0, p_true, 0.0)
-    outcome.answer[:, rows] = answers.argmax(axis=2)
-    outcome.p_true[:, rows] = p_true
-    # Σ (p - truth)² = Σ p² - 2 p_true + 1
-    outcome.brier[:, rows] = np.einsum("dbk,dbk->db", answers, answers) - 2.0 * p_true + 1.0
-
-
-def answered(outcome: Outcome) -> Outcome:
-    """The rows that some tree answered for."""
-    keep = outcome.voters > 0
-    if keep.all():
-        return outcome
-    classes = bool(outcome.n_classes)
-    return outcome._replace(
-        truth=outcome.truth[keep],
-        answer=outcome.answer[:, keep],
-        p_true=outcome.p_true[:, keep] if classes else outcome.p_true,
-        brier=outcome.brier[:, keep] if classes else outcome.brier,
-        voters=outcome.voters[keep],
-    )
+def _mean(sums: np.ndarray) -> np.ndarray:
+    return sums[..., 0] / sums[..., 1]
 
 
 # ---- classification ----------------------------------------------------------------------------
 
 
-def accuracy(outcome: Outcome) -> np.ndarray:
-    return (outcome.answer == outcome.truth).mean(axis=1)
+def accuracy_sums(outcome: Outcome) -> np.ndarray:
+    return _columns((outcome.answer == outcome.truth).sum(axis=1), len(outcome.truth))
 
 
-def balanced_accuracy(outcome: Outcome) -> np.ndarray:
-    """Mean over the classes present of the share of their rows that are right."""
+def balanced_accuracy_sums(outcome: Outcome) -> np.ndarray:
+    """The right rows of each class, then all rows of each class; the last is the unseen class."""
     right = outcome.answer == outcome.truth
-    truth = outcome.truth.astype(np.intp)
-    present = np.unique(truth)
-    return np.mean([right[:, truth == k].mean(axis=1) for k in present], axis=0)
+    truth = outcome.truth.astype(np.intp) % (outcome.n_classes + 1)
+    is_class = (truth[:, None] == np.arange(outcome.n_classes + 1)).astype(np.float64)
+    rows = np.broadcast_to(is_class.sum(axis=0), (len(right), outcome.n_classes + 1))
+    return np.concatenate([right @ is_class, rows], axis=1)  # whole numbers: exact in any order
 
 
-def log_loss(outcome: Outcome) -> np.ndarray:
-    """Mean of -ln p(true class), p kept above the float's ε as scikit-learn does."""
-    return -np.log(np.maximum(outcome.p_true, np.finfo(float).eps)).mean(axis=1)
+def balanced_accuracy(sums: np.ndarray) -> np.ndarray:
+    """Mean over the classes present of the share of their rows that are right."""
+    right, rows = np.split(sums, 2, axis=-1)
+    shares = np.divide(right, rows, out=np.zeros_like(right), where=rows > 0)
+    return shares.sum(axis=-1) / (rows > 0).sum(axis=-1)
 
 
-def brier(outcome: Outcome) -> np.ndarray:
+def log_loss_sums(outcome: Outcome) -> np.ndarray:
+    """-ln p(true class), p kept above the float's ε as scikit-learn does."""
+    losses = -np.log(np.maximum(outcome.p_true, np.finfo(float).eps))
+    return _columns(losses.sum(axis=1), len(outcome.truth))
+
+
+def brier_sums(outcome: Outcome) -> np.ndarray:
     """Brier's own score (1950): the sum over classes of (p - truth)², 0 … 2."""
-    return outcome.brier.mean(axis=1)
+    return _columns(outcome.brier.sum(axis=1), len(outcome.truth))
 
 
 # ---- regression --------------------------------------------------------------------------------
 
 
-def rmse(outcome: Outcome) -> np.ndarray:
-    return np.sqrt(((outcome.answer - outcome.truth) ** 2).mean(axis=1))
+def squared_error_sums(outcome: Outcome) -> np.ndarray:
+    return _columns(((outcome.answer - outcome.truth) ** 2).sum(axis=1), len(outcome.truth))
 
 
-def mae(outcome: Outcome) -> np.ndarray:
-    return np.abs(outcome.answer - outcome.truth).mean(axis=1)
+def rmse(sums: np.ndarray) -> np.ndarray:
+    return np.sqrt(_mean(sums))
 
 
-def r2(outcome: Outcome) -> np.ndarray:
+def mae_sums(outcome: Outcome) -> np.ndarray:
+    return _columns(np.abs(outcome.answer - outcome.truth).sum(axis=1), len(outcome.truth))
+
+
+def r2_sums(outcome: Outcome) -> np.ndarray:
+    squared, n = squared_error_sums(outcome).T
+    offsets = outcome.truth - outcome.origin
+    return _columns(squared, n, offsets.sum(), (offsets**2).sum())
+
+
+def r2(sums: np.ndarray) -> np.ndarray:
     """Share of the variance explained; NaN where the truth does not vary."""
-    residual = ((outcome.answer - outcome.truth) ** 2).sum(axis=1)
-    total = ((outcome.truth - outcome.truth.mean()) ** 2).sum()
-    return 1.0 - residual / total if total > 0 else np.full(len(residual), np.nan)
+    squared, n, offsets, offset_squares = np.moveaxis(sums, -1, 0)
+    total = offset_squares - offsets**2 / n
+    # Of equal targets a little is left by rounding.
+    varies = total > 1e-12 * offset_squares
+    return 1.0 - np.divide(squared, total, out=np.full(total.shape, np.nan), where=varies)
 
 
 # ---- the table ---------------------------------------------------------------------------------
@@ -112,26 +102,29 @@ def r2(outcome: Outcome) -> np.ndarray:
 
 class Metric(NamedTuple):
     task: str
-    function: Callable[[Outcome], np.ndarray]
+    sums: Callable[[Outcome], np.ndarray]  # (D, m) numbers that add up over rows
+    finish: Callable[[np.ndarray], np.ndarray]  # (…, m) sums → (…) values
     higher_is_better: bool
 
 
 METRICS: dict[str, Metric] = {
-    "accuracy": Metric("classification", accuracy, True),
-    "balanced_accuracy": Metric("classification", balanced_accuracy, True),
-    "log_loss": Metric("classification", log_loss, False),
-    "brier": Metric("classification", brier, False),
-    "rmse": Metric("regression", rmse, False),
-    "mae": Metric("regression", mae, False),
-    "r2": Metric("regression", r2, True),
+    "accuracy": Metric("classification", accuracy_sums, _mean, True),
+    "balanced_accuracy": Metric("classification", balanced_accuracy_sums, balanced_accuracy, True),
+    "log_loss": Metric("classification", log_loss_sums, _mean, False),
+    "brier": Metric("classification", brier_sums, _mean, False),
+    "rmse": Metric("regression", squared_error_sums, rmse, False),
+    "mae": Metric("regression", mae_sums, _mean, False),
+    "r2": Metric("regression", r2_sums, r2, True),
 }
 MAIN = {"classification": "accuracy", "regression": "rmse"}
 
 
-def measure(outcome: Outcome, task: str) -> dict[str, np.ndarray]:
-    """Every metric of a task, each an array over depth; NaN if no row was answered."""
-    outcome = answered(outcome)
-    rows = {name: metric for name, metric in METRICS.items() if metric.task == task}
-    if not len(outcome.truth):
-        return {name: np.full(len(outcome.answer), np.nan) for name in rows}
-    return {name: metric.function(outcome) for name, metric in rows.items()}
+def sums_of(outcome: Outcome, task: str) -> dict[str, np.ndarray]:
+    """What every metric of a task adds up, (D, m) each."""
+    return {name: row.sums(outcome) for name, row in METRICS.items() if row.task == task}
+
+
+def finished(sums: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The metrics' values from their sums; NaN where there was no row."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {name: METRICS[name].finish(values) for name, values in sums.items()}
