@@ -5,6 +5,7 @@ models or runs: they take arrays and a title, and give a `matplotlib.figure.Figu
 without pyplot, so that nothing has to be closed and any thread may draw. `save` writes it.
 """
 
+from forestlab.figures.bias import bias_variance_curve
 from forestlab.figures.confusion import confusion
 from forestlab.figures.curves import depth_curve, overlaid_curves, size_curve
 from forestlab.figures.importance import importance
@@ -14,6 +15,7 @@ from forestlab.figures.uncertainty import uncertainty_classification, uncertaint
 
 __all__ = [
     "SPLIT_COLOURS",
+    "bias_variance_curve",
     "confusion",
     "depth_curve",
     "draw_tree",

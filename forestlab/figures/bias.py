@@ -1,0 +1,128 @@
+"""What an error is made of at each depth: noise, bias and variance, one panel a model variant.
+
+The parts are areas that stand on each other, so that the upper edge is the error that is expected;
+a line is the error that was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from forestlab.figures.legend import Entry, inches_beside, legend_beside
+from forestlab.figures.style import dress, panels, say_empty, shorten
+from forestlab.figures.words import number_scale
+
+HEIGHT = 3.2  # inches
+WIDEST, NARROWEST = 3.4, 2.5  # of a panel
+ALL_PANELS = 13.0  # together, as long as none is too narrow
+FEW_POINTS = 40  # longer curves have no markers
+NAME_LETTERS = 16
+MEASURED = "#222222"
+
+Kind = Literal["squared", "brier", "labels"]
+
+
+class Part(NamedTuple):
+    field: str  # of the decomposition
+    label: str
+    colour: str
+
+
+class Parts(NamedTuple):
+    error: str  # the label of the vertical axis
+    parts: tuple[Part, ...]  # from below
+
+
+NOISE, BIAS, VARIANCE = "#BBBBBB", "#4477AA", "#EE7733"
+SQUARES = (
+    Part("noise", "noise", NOISE),
+    Part("bias2", "bias²", BIAS),
+    Part("variance", "variance", VARIANCE),
+)
+KINDS: dict[Kind, Parts] = {
+    "squared": Parts("squared error", SQUARES),
+    "brier": Parts("Brier score", SQUARES),
+    "labels": Parts(
+        "share of wrong labels",
+        (
+            Part("noise", "noise", NOISE),
+            Part("bias_effect", "bias effect", BIAS),
+            Part("variance_effect", "variance effect", VARIANCE),
+        ),
+    ),
+}
+
+
+def bias_variance_curve(variants: Mapping[str, Any], title: str, kind: Kind = "squared") -> Figure:
+    """The parts of the error against depth, variants side by side on the same scales.
+
+    Parameters
+    ----------
+    variants : name → an object with an array over depth for each part of the kind, for `error`,
+        their sum, and for `measured`, the error on drawn targets, which may be None
+    kind : "squared" has the parts `noise`, `bias2` and `variance`, "brier" the same; "labels" has
+        `noise`, `bias_effect` and `variance_effect`
+
+    Notes
+    -----
+    A part below 0 lies over the one beneath it. Above each panel stands the least expected error.
+    """
+    shown = KINDS[kind]
+    entries = [Entry(part.label, part.colour, width=8.0) for part in reversed(shown.parts)]
+    if any(found.measured is not None for found in variants.values()):
+        entries.insert(0, Entry("measured", MEASURED, marker="o"))
+    n_panels = max(len(variants), 1)
+    width = float(np.clip(ALL_PANELS / n_panels, NARROWEST, WIDEST))
+    figure, axes = panels(title, n_panels * [width], HEIGHT, right=inches_beside(entries), gap=0.8)
+    edges = {name: _edges(found, shown) for name, found in variants.items()}
+    top = max((_highest(found, edges[name]) for name, found in variants.items()), default=0.0)
+    deepest = max((len(found.error) - 1 for found in variants.values()), default=0)
+    for ax, (name, found) in zip(axes, variants.items(), strict=False):
+        _draw_parts(ax, edges[name], shown)
+        _draw_measured(ax, found.measured)
+        dress(ax, "depth", shown.error, _note(name, found.error))
+        ax.set_xlim(-0.03 * deepest, 1.03 * deepest or 0.5)
+        ax.set_ylim(0.0, 1.05 * top or 1.0)
+        number_scale(ax, "x", 8, integer=True)
+        number_scale(ax, "y")
+    if not variants:
+        dress(axes[0], "depth", shown.error)
+        say_empty(axes[0], "no variants")
+    legend_beside(axes[-1], entries)
+    return figure
+
+
+def _edges(found: Any, shown: Parts) -> np.ndarray:
+    """Where each part begins and ends, (n_parts + 1, D)."""
+    parts = np.array([getattr(found, part.field) for part in shown.parts], np.float64)
+    return np.concatenate([np.zeros((1, parts.shape[1])), np.cumsum(parts, axis=0)])
+
+
+def _highest(found: Any, edges: np.ndarray) -> float:
+    measured = [] if found.measured is None else found.measured
+    return float(np.max([*edges.ravel(), *measured], initial=0.0))
+
+
+def _draw_parts(ax: Axes, edges: np.ndarray, shown: Parts) -> None:
+    depth = np.arange(edges.shape[1])
+    for part, low, high in zip(shown.parts, edges[:-1], edges[1:], strict=True):
+        ax.fill_between(depth, low, high, color=part.colour, alpha=0.8, linewidth=0.0,
+                        label=part.label)  # fmt: skip
+
+
+def _draw_measured(ax: Axes, measured: np.ndarray | None) -> None:
+    if measured is not None:
+        marker = "o" if len(measured) <= FEW_POINTS else ""
+        ax.plot(measured, color=MEASURED, linewidth=1.4, marker=marker, markersize=3.0,
+                label="measured")  # fmt: skip
+
+
+def _note(name: str, error: np.ndarray) -> str:
+    """The variant, and where it is expected to do best: the least deep of the best depths."""
+    best = int(np.argmin(error))
+    return f"{shorten(name, NAME_LETTERS)}: least {error[best]:.3g}, at depth {best}"

@@ -1,0 +1,283 @@
+"""Bias, variance and noise at every depth, over repeated draws of the training rows.
+
+A *draw* is a fresh training set and a fresh seed. The model grown on each is asked at the same m
+*places*, of which the truth is known: what is *expected* of the target there, and its *noise*, the
+mean square of what is left. A class is a vector, 1 in its own place and 0 elsewhere, expected are
+the classes' probabilities, and the Brier score is a squared error like that of numbers.
+
+What is exact: at every place, for any number of draws R,
+
+    mean over draws of |answer - expected|² = bias² + variance
+
+where variance is the unbiased one (÷ R - 1), and bias² is that of the mean answer less variance /
+R, which the chance of R draws adds to it. So both are right on average however few the draws, and
+bias² may come out a little below 0. With the noise, which is known, this is the error that is
+expected of new targets at these places: `error` = noise + bias² + variance, to rounding.
+
+What is not: the error on the targets that were drawn for the places, `measured`, scatters about
+`error`; and with few draws, `error` scatters about its mean over all training sets.
+
+Labels are right or wrong, so their bias and variance need other definitions. The *main* label is
+the one that most draws give. Domingos (2000) calls the places where it is not the best label
+biased, and variance the share of draws that give another; these two do not add up to the error.
+What they do to it does (James 2003): the *bias effect* is what the main label costs over the best
+one, the *variance effect* what the draws cost over their main label, and
+
+    error = noise + bias effect + variance effect
+
+exactly, where noise is the error of the best label. The variance effect is below 0 where draws
+that differ from a wrong main label do better.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import LEAF, Forest
+from forestlab.forest import by_depth
+
+
+class Decomposition(NamedTuple):
+    """Of the squared error, or the Brier score: means over the places, (D,) each."""
+
+    bias2: np.ndarray
+    variance: np.ndarray
+    noise: np.ndarray  # the same at every depth
+    error: np.ndarray  # the sum of these three
+    measured: np.ndarray | None = None  # on the places' own targets
+
+
+class LabelDecomposition(NamedTuple):
+    """Of the share of wrong labels: means over the places, (D,) each."""
+
+    bias: np.ndarray  # share of places whose main label is not the best
+    variance: np.ndarray  # share of draws whose label is not the main one
+    bias_effect: np.ndarray
+    variance_effect: np.ndarray
+    noise: np.ndarray  # the least possible error, the same at every depth
+    error: np.ndarray  # noise + bias_effect + variance_effect
+    measured: np.ndarray | None = None
+
+
+class DrawFindings(NamedTuple):
+    """What repeated draws tell of a model; depths run from 0 to D - 1."""
+
+    task: str
+    n_draws: int
+    squared: Decomposition  # of numbers, or of probabilities: the Brier score
+    labels: LabelDecomposition | None  # None for numbers
+
+
+# ---- adding up draws ---------------------------------------------------------------------------
+
+
+class Sums(NamedTuple):
+    """What is kept of the draws so far, at D depths and m places; e is answer - expected."""
+
+    n_draws: int
+    errors: np.ndarray  # (D, m, q) Σ e; q is 1 or the number of classes
+    squares: np.ndarray  # (D, m) Σ |e|²
+    votes: np.ndarray  # (D, m, n_classes) draws that gave each label; no classes for numbers
+
+
+def add_draw(sums: Sums | None, answers: np.ndarray, expected: np.ndarray) -> Sums:
+    """The sums with one more draw.
+
+    Parameters
+    ----------
+    sums : of the draws before; None for the first
+    answers : (D, m) numbers, or (D, m, n_classes) probabilities. If draws differ in D, the last
+        depth of the shallower ones goes on: a tree cut deeper than it is stays as it is.
+    expected : (m,), or (m, n_classes)
+    """
+    errors = (answers - expected).reshape(*answers.shape[:2], -1)
+    n_classes = expected.shape[1] if expected.ndim == 2 else 0
+    labels = answers.argmax(axis=2) if n_classes else np.zeros(answers.shape, np.intp)
+    votes = np.equal(labels[..., None], np.arange(n_classes)).astype(np.int32)
+    parts = errors, np.einsum("dmk,dmk->dm", errors, errors), votes
+    if sums is None:
+        return Sums(1, *parts)
+    n_depths = max(len(sums.squares), len(answers))
+    pairs = zip(sums[1:], parts, strict=True)
+    return Sums(
+        sums.n_draws + 1,
+        *(_deepened(old, n_depths) + _deepened(new, n_depths) for old, new in pairs),
+    )
+
+
+def _deepened(array: np.ndarray, n_depths: int) -> np.ndarray:
+    """The array with its last depth repeated, up to so many depths."""
+    more = np.repeat(array[-1:], n_depths - len(array), axis=0)
+    return np.concatenate([array, more]) if len(more) else array
+
+
+# ---- what the sums say -------------------------------------------------------------------------
+
+
+def decompose_squares(sums: Sums, expected: np.ndarray, noise, y=None) -> Decomposition:
+    """The squared error's parts, of two draws or more.
+
+    Parameters
+    ----------
+    expected, noise : (m,) or (m, n_classes), and (m,) or one number
+    y : (m,) drawn targets, numbers or class codes, to measure the error on; or None
+    """
+    R = sums.n_draws
+    _require_two(R)
+    square = np.einsum("dmk,dmk->dm", sums.errors, sums.errors) / R**2  # of the mean error
+    variance = (sums.squares - R * square) / (R - 1)
+    bias2 = square - variance / R
+    bias2, variance = bias2.mean(axis=1), variance.mean(axis=1)
+    known = np.full(len(variance), np.mean(noise))
+    error = bias2 + variance + known
+    return Decomposition(bias2, variance, known, error, _measured_squares(sums, expected, y))
+
+
+def _measured_squares(sums: Sums, expected: np.ndarray, y) -> np.ndarray | None:
+    """Mean of |answer - y|² = |e + gap|² over draws and places, gap being expected - y."""
+    if y is None:
+        return None
+    targets = np.eye(expected.shape[1])[y] if expected.ndim == 2 else y
+    gap = (expected - targets).reshape(len(expected), -1)
+    crossed = np.einsum("dmk,mk->dm", sums.errors, gap)
+    return ((sums.squares + 2.0 * crossed) / sums.n_draws + (gap**2).sum(axis=1)).mean(axis=1)
+
+
+def decompose_labels(sums: Sums, posterior: np.ndarray, y=None) -> LabelDecomposition:
+    """The label error's parts; the main label is the first of those with most votes."""
+    shares = sums.votes / sums.n_draws
+    main = sums.votes.argmax(axis=2)
+    best = posterior.max(axis=1)
+    p_main = np.take_along_axis(posterior.T, main, axis=0)  # (D, m)
+    p_right = np.einsum("dmk,mk->dm", shares, posterior)
+    measured = None
+    if y is not None:
+        measured = 1.0 - shares[:, np.arange(len(y)), y].mean(axis=1)
+    return LabelDecomposition(
+        (p_main < best).mean(axis=1),
+        1.0 - shares.max(axis=2).mean(axis=1),
+        (best - p_main).mean(axis=1),
+        (p_main - p_right).mean(axis=1),
+        np.full(len(main), 1.0 - best.mean()),
+        1.0 - p_right.mean(axis=1),
+        measured,
+    )
+
+
+def decompose_numbers(answers: np.ndarray, truth: np.ndarray, noise, y=None) -> Decomposition:
+    """Bias², variance and noise of R draws of answers.
+
+    Parameters
+    ----------
+    answers : (R, D, m)
+    truth : (m,) expected targets
+    noise : their variance, a number or (m,)
+    y : (m,) drawn targets, to measure the error on; or None
+    """
+    return decompose_squares(_sum_up(answers, truth), truth, noise, y)
+
+
+def decompose_classes(
+    answers: np.ndarray, posterior: np.ndarray, y=None
+) -> tuple[Decomposition, LabelDecomposition]:
+    """The parts of the Brier score and of the share of wrong labels.
+
+    Parameters
+    ----------
+    answers : (R, D, m, n_classes) probabilities
+    posterior : (m, n_classes) true ones
+    y : (m,) codes of drawn classes, to measure the errors on; or None
+    """
+    sums = _sum_up(answers, posterior)
+    noise = (posterior * (1.0 - posterior)).sum(axis=1)
+    return decompose_squares(sums, posterior, noise, y), decompose_labels(sums, posterior, y)
+
+
+def _sum_up(answers: np.ndarray, expected: np.ndarray) -> Sums:
+    _require_two(len(answers))
+    sums = add_draw(None, answers[0], expected)
+    for answer in answers[1:]:
+        sums = add_draw(sums, answer, expected)
+    return sums
+
+
+def _require_two(n_draws: int) -> None:
+    if n_draws < 2:
+        raise ValueError(f"A variance needs two draws or more; got {n_draws}.")
+
+
+# ---- models ------------------------------------------------------------------------------------
+
+
+def bias_variance(
+    build: Callable,
+    make: Callable[[int], tuple[np.ndarray, np.ndarray]],
+    X: np.ndarray,
+    expected: np.ndarray,
+    noise,
+    n_draws: int,
+    seed: int = 0,
+    y: np.ndarray | None = None,
+    n_jobs: int = 1,
+    show: Callable[[Iterable], Iterable] | None = None,
+) -> DrawFindings:
+    """Grow a model on each of many training sets and take its error apart at every depth.
+
+    Parameters
+    ----------
+    build : () → an estimator, not yet fitted; every draw gives it a random_state of its own, so
+        that variance is that of the training rows and of the forest's own draws together
+    make : seed → training rows and targets; classes are numbered from 0
+    X : (m, n_features) the places; none of them may be a training row
+    expected, noise : the truth at the places: (m,) numbers or (m, n_classes) probabilities, and
+        (m,) or one number
+    n_draws : at least 2; the first of many draws are the same as those of few
+    seed : of the draws' seeds
+    y : (m,) targets drawn at the places, to measure the error on; or None
+    n_jobs : threads that walk the trees; growing is the estimator's own affair
+    show : wraps the loop over draws: progress
+    """
+    _require_two(n_draws)
+    n_classes = expected.shape[1] if expected.ndim == 2 else 0
+    task = "classification" if n_classes else "regression"
+    seeds = np.random.SeedSequence(seed).generate_state(n_draws).tolist()
+    sums = None
+    for own_seed in show(seeds) if show else seeds:
+        model = build().set_params(random_state=own_seed)
+        if model.task != task:
+            raise ValueError(f"The truth is one of {task}, the model one of {model.task}.")
+        model.fit(*make(own_seed))
+        sums = add_draw(sums, answers_by_depth(model, X, n_classes, n_jobs), expected)
+    assert sums is not None
+    squared = decompose_squares(sums, expected, noise, y)
+    labels = decompose_labels(sums, expected, y) if n_classes else None
+    return DrawFindings(task, n_draws, squared, labels)
+
+
+def answers_by_depth(model, X: np.ndarray, n_classes: int, n_jobs: int = 1) -> np.ndarray:
+    """What a fitted model answers at each depth it has: (D, m), or (D, m, n_classes).
+
+    A class that training did not see has the probability 0; 0 classes are numbers.
+    """
+    n_depths = deepest(model.forest_) + 1
+    answers = np.zeros((n_depths, len(X), n_classes or 1))
+    columns = model.classes_ if n_classes else [0]
+
+    def note(rows: slice, block: np.ndarray, voters: np.ndarray) -> None:
+        answers[:, rows, columns] = block
+
+    by_depth(model.forest_, model.task, model.combine, X, n_depths, note, n_jobs)
+    return answers if n_classes else answers[..., 0]
+
+
+def deepest(forest: Forest) -> int:
+    """The depth of the deepest node."""
+    roots = np.repeat(forest.first_node[:-1], np.diff(forest.first_node))
+    level, places = 0, forest.first_node[:-1]
+    while True:
+        inner = places[forest.nodes["kind"][places] != LEAF]
+        if not len(inner):
+            return level
+        children = [forest.nodes[side][inner] + roots[inner] for side in ("left", "right")]
+        level, places = level + 1, np.concatenate(children)
