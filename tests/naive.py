@@ -495,3 +495,65 @@ def importances(nodes, n_features):
             here, left, right = (one["weight"] * one["impurity"] for one in three)
             taken[node["feature"]] += here - left - right
     return taken / taken.sum() if taken.any() else taken
+
+
+# ---- made sets with a known truth --------------------------------------------------------------
+
+
+def normal(x, centre, deviation=1.0):
+    """The density of independent normals at a row."""
+    each = np.exp(-(((x - centre) / deviation) ** 2) / 2) / (deviation * np.sqrt(2 * np.pi))
+    return np.prod(each)
+
+
+def wave(peak):
+    """At 21 places, a triangle of height 6."""
+    return np.array([max(6 - abs(place - peak), 0) for place in range(1, 22)])
+
+
+def mixed_waves(x, first, second, n_nodes):
+    """The density of a row that mixes two waves, over all shares by Gauss and Legendre's rule."""
+    nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+    shares = (nodes + 1) / 2
+    return sum(
+        weight / 2 * normal(x, share * first + (1 - share) * second)
+        for share, weight in zip(shares, weights, strict=True)
+    )
+
+
+def class_densities(name, x, n_nodes=64):
+    a = 2 / np.sqrt(20)
+    if name == "twonorm":
+        return [normal(x, a), normal(x, -a)]
+    if name == "threenorm":
+        alternating = np.array([a, -a] * 10)
+        return [(normal(x, a) + normal(x, -a)) / 2, normal(x, alternating)]
+    if name == "ringnorm":
+        return [normal(x, 0, 2), normal(x, 1 / np.sqrt(20))]
+    pairs = (7, 15), (7, 11), (15, 11)
+    return [mixed_waves(x, wave(one), wave(other), n_nodes) for one, other in pairs]
+
+
+# ---- bias and variance over draws --------------------------------------------------------------
+
+
+def squared_parts(answers, expected):
+    """Bias² and variance of one place's answers in R draws, numbers."""
+    R = len(answers)
+    mean = sum(answers) / R
+    variance = sum((answer - mean) ** 2 for answer in answers) / (R - 1)
+    return (mean - expected) ** 2 - variance / R, variance
+
+
+def label_parts(labels, posterior):
+    """Bias, variance, bias effect, variance effect and error of one place's labels in R draws."""
+    counts = [list(labels).count(k) for k in range(len(posterior))]
+    main = counts.index(max(counts))
+    p_right = np.mean([posterior[label] for label in labels])
+    return (
+        float(posterior[main] < max(posterior)),
+        np.mean([label != main for label in labels]),
+        max(posterior) - posterior[main],
+        posterior[main] - p_right,
+        1 - p_right,
+    )

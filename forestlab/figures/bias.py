@@ -22,6 +22,7 @@ WIDEST, NARROWEST = 3.4, 2.5  # of a panel
 ALL_PANELS = 13.0  # together, as long as none is too narrow
 FEW_POINTS = 40  # longer curves have no markers
 NAME_LETTERS = 16
+LEAST_DIP = 0.005  # of the highest error: parts less than that below 0 are not seen
 MEASURED = "#222222"
 
 Kind = Literal["squared", "brier", "labels"]
@@ -38,7 +39,7 @@ class Parts(NamedTuple):
     parts: tuple[Part, ...]  # from below
 
 
-NOISE, BIAS, VARIANCE = "#BBBBBB", "#4477AA", "#EE7733"
+NOISE, BIAS, VARIANCE = "#CCCCCC", "#6F99C4", "#F2A065"
 SQUARES = (
     Part("noise", "noise", NOISE),
     Part("bias2", "bias²", BIAS),
@@ -70,23 +71,25 @@ def bias_variance_curve(variants: Mapping[str, Any], title: str, kind: Kind = "s
 
     Notes
     -----
-    A part below 0 lies over the one beneath it. Above each panel stands the least expected error.
+    A part below 0 is hatched, from the upper edge of what lies beneath it downwards. Above each
+    panel stands the least expected error.
     """
     shown = KINDS[kind]
-    entries = [Entry(part.label, part.colour, width=8.0) for part in reversed(shown.parts)]
-    if any(found.measured is not None for found in variants.values()):
-        entries.insert(0, Entry("measured", MEASURED, marker="o"))
+    edges = {name: _edges(found, shown) for name, found in variants.items()}
+    top = max((_highest(found, edges[name]) for name, found in variants.items()), default=0.0)
+    dips = any((np.diff(parts, axis=0) < -LEAST_DIP * top).any() for parts in edges.values())
+    measured = any(found.measured is not None for found in variants.values())
+    entries = _entries(shown, measured, dips)
     n_panels = max(len(variants), 1)
     width = float(np.clip(ALL_PANELS / n_panels, NARROWEST, WIDEST))
     figure, axes = panels(title, n_panels * [width], HEIGHT, right=inches_beside(entries), gap=0.8)
-    edges = {name: _edges(found, shown) for name, found in variants.items()}
-    top = max((_highest(found, edges[name]) for name, found in variants.items()), default=0.0)
     deepest = max((len(found.error) - 1 for found in variants.values()), default=0)
     for ax, (name, found) in zip(axes, variants.items(), strict=False):
-        _draw_parts(ax, edges[name], shown)
+        _draw_parts(ax, edges[name], shown, LEAST_DIP * top)
         _draw_measured(ax, found.measured)
         dress(ax, "depth", shown.error, _note(name, found.error))
-        ax.set_xlim(-0.03 * deepest, 1.03 * deepest or 0.5)
+        margin = 0.03 * deepest or 0.5
+        ax.set_xlim(-margin, deepest + margin)
         ax.set_ylim(0.0, 1.05 * top or 1.0)
         number_scale(ax, "x", 8, integer=True)
         number_scale(ax, "y")
@@ -108,11 +111,23 @@ def _highest(found: Any, edges: np.ndarray) -> float:
     return float(np.max([*edges.ravel(), *measured], initial=0.0))
 
 
-def _draw_parts(ax: Axes, edges: np.ndarray, shown: Parts) -> None:
-    depth = np.arange(edges.shape[1])
+def _entries(shown: Parts, measured: bool, dips: bool) -> list[Entry]:
+    """From top to bottom, as in the panels."""
+    entries = [Entry("measured error", MEASURED, marker="o")] if measured else []
+    entries += [Entry(part.label, part.colour, width=8.0) for part in reversed(shown.parts)]
+    return [*entries, Entry("hatched: below 0", "none")] if dips else entries
+
+
+def _draw_parts(ax: Axes, edges: np.ndarray, shown: Parts, least_dip: float) -> None:
+    depth = np.arange(edges.shape[1], dtype=np.float64)
+    if len(depth) == 1:  # a bar: an area of one depth would have no width
+        depth, edges = np.array([-0.4, 0.4]), np.repeat(edges, 2, axis=1)
     for part, low, high in zip(shown.parts, edges[:-1], edges[1:], strict=True):
-        ax.fill_between(depth, low, high, color=part.colour, alpha=0.8, linewidth=0.0,
+        ax.fill_between(depth, low, np.maximum(low, high), color=part.colour, linewidth=0.0,
                         label=part.label)  # fmt: skip
+        if (high < low - least_dip).any():
+            ax.fill_between(depth, np.minimum(low, high), low, facecolor="none", hatch="//////",
+                            edgecolor=part.colour, linewidth=0.0)  # fmt: skip
 
 
 def _draw_measured(ax: Axes, measured: np.ndarray | None) -> None:

@@ -26,7 +26,8 @@ one, the *variance effect* what the draws cost over their main label, and
     error = noise + bias effect + variance effect
 
 exactly, where noise is the error of the best label. The variance effect is below 0 where draws
-that differ from a wrong main label do better.
+that differ from a wrong main label do better. Unlike the squares, these parts are not right on
+average when draws are few: their main label is then partly a matter of chance.
 """
 
 from collections.abc import Callable, Iterable
@@ -233,7 +234,7 @@ def bias_variance(
     expected, noise : the truth at the places: (m,) numbers or (m, n_classes) probabilities, and
         (m,) or one number
     n_draws : at least 2; the first of many draws are the same as those of few
-    seed : of the draws' seeds
+    seed : of the draws' seeds; models with the same one are grown on the same training sets
     y : (m,) targets drawn at the places, to measure the error on; or None
     n_jobs : threads that walk the trees; growing is the estimator's own affair
     show : wraps the loop over draws: progress
