@@ -1,0 +1,101 @@
+"""Do intervals and label sets hold the truth as often as they say, and how wide must they be?
+
+An *interval* at level 0.9 should hold nine of ten targets; a *label set* is a mask of classes that
+should hold the true one as often. Whoever covers too much is too careful, so coverage is read
+together with the mean width of the intervals, or the mean size of the sets.
+
+Rows with a NaN are left out everywhere; without any row the result is NaN.
+"""
+
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+SLACK = 1e-9  # a level that is reached but for rounding is reached
+
+
+class Band(NamedTuple):
+    """An interval a row; both ends belong to it."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+
+def normal_intervals(mean: np.ndarray, sd: np.ndarray, level: float) -> Band:
+    """The middle of a normal distribution for each row, mean ± z · sd with chance `level`.
+
+    The standard deviation decides what is covered: that of the trees or of the jackknife tells
+    where the forest's mean might lie; a target also has its noise.
+    """
+    reach = NormalDist().inv_cdf((1.0 + level) / 2.0) * np.asarray(sd)
+    return Band(mean - reach, mean + reach)
+
+
+def coverage(low: np.ndarray, high: np.ndarray, truth: np.ndarray) -> float:
+    """The share of targets that lie in their intervals, each (n,)."""
+    low, high, truth = _known(low, high, truth)
+    return _mean((low <= truth) & (truth <= high))
+
+
+def width(low: np.ndarray, high: np.ndarray) -> float:
+    """The mean width of intervals; infinite if one is."""
+    low, high = _known(low, high)
+    return _mean(high - low)
+
+
+def set_coverage(sets: np.ndarray, truth: np.ndarray) -> float:
+    """The share of rows whose set holds their class; no set holds one that training did not see.
+
+    Parameters
+    ----------
+    sets : (n, n_classes) bool
+    truth : (n,) class codes; -1 for a class that training did not see
+    """
+    truth = np.asarray(truth, np.intp)
+    return _mean(sets[np.arange(len(truth)), truth] & (truth >= 0))
+
+
+def set_size(sets: np.ndarray) -> float:
+    """The mean number of classes in a set; an empty one counts as 0."""
+    return _mean(sets.sum(axis=1))
+
+
+# ---- does uncertainty tell which answers are wrong? --------------------------------------------
+
+
+def error_detection(uncertainty: np.ndarray, wrong: np.ndarray) -> float:
+    """The chance that a wrong row is less sure than a right one, ties counting half: the area
+    under the ROC curve. NaN if all rows are right or all are wrong."""
+    uncertainty, wrong = _known(uncertainty, wrong)
+    n_wrong = int(wrong.sum())
+    n_pairs = n_wrong * (len(wrong) - n_wrong)
+    if not n_pairs:
+        return float("nan")
+    above = _ranks(uncertainty)[wrong > 0].sum() - n_wrong * (n_wrong + 1) / 2
+    return float(above / n_pairs)
+
+
+def error_ranking(uncertainty: np.ndarray, abs_error: np.ndarray) -> float:
+    """Spearman's rank correlation of uncertainty and |error|; NaN if one of them does not vary."""
+    ranks = [_ranks(values) for values in _known(uncertainty, abs_error)]
+    a, b = (rank - (len(rank) + 1) / 2 for rank in ranks)
+    scale = np.sqrt((a * a).sum() * (b * b).sum())
+    return float((a * b).sum() / scale) if scale > 0 else float("nan")
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """From 1 on; equal values share the mean of their ranks."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[places]
+
+
+def _known(*columns) -> np.ndarray:
+    """The columns without the rows in which one is NaN, (n_columns, n)."""
+    values = np.array(columns, np.float64)
+    return values[:, ~np.isnan(values).any(axis=0)]
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")

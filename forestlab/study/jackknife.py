@@ -1,0 +1,79 @@
+"""How much would the forest's answer change with other training data?
+
+The *infinitesimal jackknife* reads this from the bags (Wager, Hastie and Efron 2014): a training
+row whose count in the bags goes along with the trees' answers moves the forest, and the variance is
+the sum over training rows of the squared covariance of the two. It is the variance of the forest's
+mean, not of a target: intervals made of it alone do not hold the noise.
+
+With few trees chance covariances add up. Their expectation is taken off in `corrected`, which may
+then be negative: a sign that more trees are needed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.forest import BLOCK_NUMBERS
+
+
+class Jackknife(NamedTuple):
+    raw: np.ndarray  # (m,) variance, too large when trees are few
+    corrected: np.ndarray  # (m,) less what chance contributes
+    negative: float  # share of rows whose corrected variance is below 0
+
+
+def jackknife(bags: np.ndarray, answers: np.ndarray, replace: bool = True) -> Jackknife:
+    """The variance of a bagged forest's mean answer for m rows.
+
+    NaN if the bags do not vary: one tree, one row, or every row in every bag.
+
+    Parameters
+    ----------
+    bags : (n_trees, n_rows) how often each tree's bag holds each training row, bags of equal size
+        and rows drawn with equal chances
+    answers : (n_trees, m) each tree's mean, or its probability of the class that the forest
+        predicts
+    replace : whether rows were drawn with replacement. Bags of s rows drawn without vary less than
+        new samples would, for which Wager and Athey (2018) multiply by n (n - 1) / (n - s)².
+    """
+    n_trees, n_rows = bags.shape
+    shared = _shared(bags)
+    # Σ over rows of the variance of their counts; exactly 0 if these do not vary.
+    spread = (n_trees * np.trace(shared) - shared.sum()) / n_trees**2
+    if not spread:
+        unknown = np.full(answers.shape[1], np.nan)
+        return Jackknife(unknown, unknown, float("nan"))
+    factor = 1.0
+    if not replace:
+        n_left_out = n_rows - int(bags[0].sum())
+        factor = n_rows * (n_rows - 1) / n_left_out**2
+    centred = _centred(answers)
+    # Centred answers add up to 0, so counts need not be centred: Σᵢ (Σ_b N_bi c_b)² = cᵀ N Nᵀ c,
+    # in n_trees² (n_rows + m) steps instead of n_rows · n_trees · m. einsum does not call BLAS,
+    # whose rounding depends on the number of threads.
+    squares = np.einsum("bm,bm->m", centred, np.einsum("ab,bm->am", shared, centred))
+    raw = np.maximum(squares, 0.0) * factor / n_trees**2  # rounding may leave a hair below 0
+    chance = spread * np.einsum("bm,bm->m", centred, centred) * factor / n_trees**2
+    corrected = raw - chance
+    negative = float(np.mean(corrected < 0.0)) if len(corrected) else float("nan")
+    return Jackknife(raw, corrected, negative)
+
+
+def _shared(bags: np.ndarray) -> np.ndarray:
+    """N Nᵀ: for each two trees, the sum over rows of the product of their counts.
+
+    Floats hold whole numbers below 2⁵³ exactly, so BLAS may sum in any order.
+    """
+    n_trees, n_rows = bags.shape
+    width = max(1, BLOCK_NUMBERS // n_trees)
+    products = np.zeros((n_trees, n_trees))
+    for start in range(0, n_rows, width):
+        block = bags[:, start : start + width].astype(np.float64)
+        products += block @ block.T
+    return products
+
+
+def _centred(answers: np.ndarray) -> np.ndarray:
+    """Less their mean over the trees; exactly 0 where all trees agree."""
+    beside_first = answers - answers[0]
+    return beside_first - beside_first.mean(axis=0)
