@@ -9,6 +9,7 @@ from forestlab.figures.bias import bias_variance_curve
 from forestlab.figures.confusion import confusion
 from forestlab.figures.curves import depth_curve, overlaid_curves, size_curve
 from forestlab.figures.importance import importance
+from forestlab.figures.intervals import coverage_curve, prediction_band
 from forestlab.figures.style import SPLIT_COLOURS, save
 from forestlab.figures.tree import draw_tree
 from forestlab.figures.uncertainty import uncertainty_classification, uncertainty_regression
@@ -17,10 +18,12 @@ __all__ = [
     "SPLIT_COLOURS",
     "bias_variance_curve",
     "confusion",
+    "coverage_curve",
     "depth_curve",
     "draw_tree",
     "importance",
     "overlaid_curves",
+    "prediction_band",
     "save",
     "size_curve",
     "uncertainty_classification",
