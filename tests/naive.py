@@ -4,8 +4,9 @@ Nothing here is fast or incremental: a split is a mask over raw values, and ever
 computed from scratch. Trees have the kernels' layout, so the two can be laid side by side.
 """
 
+from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -557,3 +558,65 @@ def label_parts(labels, posterior):
         posterior[main] - p_right,
         1 - p_right,
     )
+# ---- uncertainty of many trees -----------------------------------------------------------------
+
+
+def jackknife(bags, answers, replace=True):
+    """Variance of the mean of (n_trees,) answers, raw and corrected (Wager et al. 2014)."""
+    (n_trees, n_rows), t = bags.shape, answers - answers.mean()
+    raw = chance = 0.0
+    for row in range(n_rows):
+        n = bags[:, row] - bags[:, row].mean()
+        raw += np.mean(n * t) ** 2
+        chance += np.mean(n**2) * np.mean(t**2) / n_trees
+    size = bags[0].sum()
+    factor = 1 if replace else (n_rows - 1) / n_rows * (n_rows / (n_rows - size)) ** 2
+    return factor * raw, factor * (raw - chance)
+
+
+def rank_of(level, n):
+    """The least whole number that is at least level × n, the level being what it is written as."""
+    return next(k for k in range(n + 1) if k >= Fraction(str(level)) * n)
+
+
+def conformal_quantile(scores, level):
+    return sorted([*scores, np.inf])[rank_of(level, len(scores) + 1) - 1]
+
+
+def credible_set(p, level):
+    """Of the smallest sets that are probable enough the most probable one, as a mask."""
+
+    def probability(classes):
+        return sum(Fraction(p[k]) for k in classes)
+
+    for size in range(1, len(p) + 1):
+        chosen = max(combinations(range(len(p)), size), key=probability)
+        if probability(chosen) >= level - 1e-9:  # what is reached but for rounding is reached
+            break
+    return [k in chosen for k in range(len(p))]
+
+
+def leaf_weights(train_ends, weights, ends):
+    """The weight of each training row for a row that ends in a leaf of each tree, as fractions."""
+    mean = [Fraction(0)] * len(train_ends[0])
+    for leaves, held, leaf in zip(train_ends, weights, ends, strict=True):
+        inside = [int(w) if there == leaf else 0 for there, w in zip(leaves, held, strict=True)]
+        if sum(inside):
+            mean = [m + Fraction(w, sum(inside)) for m, w in zip(mean, inside, strict=True)]
+    return mean
+
+
+def leaf_quantile(train_ends, weights, y, ends, level):
+    """The least target of some weight up to which the weights reach the level as it is written."""
+    mean = leaf_weights(train_ends, weights, ends)
+    for target in sorted(y):
+        reached = sum(m for m, there in zip(mean, y, strict=True) if there <= target)
+        if reached > 0 and reached >= Fraction(str(level)) * sum(mean):
+            return target
+    return np.nan
+
+
+def chance_less_sure(uncertainty, wrong):
+    """That a wrong row is less sure than a right one."""
+    pairs = [(u, v) for u in uncertainty[wrong] for v in uncertainty[~wrong]]
+    return np.mean([(u > v) + (u == v) / 2 for u, v in pairs]) if pairs else np.nan
