@@ -5,9 +5,21 @@ curves/depth.json, depth.png          every metric of every split at every depth
 curves/oob_by_trees.json, .png        out-of-bag error of the first 1, 2, … trees
 confusion/SPLIT.json, .png            counts, shares of rows, shares of all
 uncertainty/SPLIT.json, .png          error against uncertainty, in bins
-importance.json, .png
+oob/voters.json, .png                 out-of-bag error by the number of trees that vote on a row
+oob/predictions.parquet               every training row: its out-of-bag answer and voters
+importance.json, .png                 by impurity and, in a full study, by permutation
 tree/first.txt, first.json, first.png the first tree
 predictions.parquet                   every validation and test row
+
+and of a full study
+
+surface.csv, surface.png              every metric over depth × number of trees
+strength.json, .png                   strength and correlation at every depth
+calibration/SPLIT.json, .png          reliability and Brier's parts, by combiner
+coverage.json, .png                   how often intervals or label sets hold the truth
+band.json, .png                       a regression along its one feature
+regions.png                           a classification over its two features
+bias_variance.json, .png              over further training sets, if study.draws asks for them
 """
 
 import json
@@ -16,6 +28,10 @@ from typing import Literal
 
 import numpy as np
 
+from forestlab.study.bias import DrawFindings
+from forestlab.study.coverage import LEVELS
+from forestlab.study.curves import error_by_voters
+from forestlab.study.deeper import BAND_LEVEL, Deeper
 from forestlab.study.findings import Findings
 from forestlab.study.metrics import METRICS
 from forestlab.study.surface import Surface
@@ -30,6 +46,7 @@ MOST_LISTED = 20_000  # nodes beyond which the first tree is listed only down to
 def write(
     folder: Path,
     found: Findings,
+    drawn: DrawFindings | None,
     tree: TreeView,
     rows: dict[str, np.ndarray],
     title: str,
@@ -48,8 +65,23 @@ def write(
     _write_json(folder / "importance.json", _importance_table(found, names))
     _write_tree(folder, tree)
     _predictions(found, rows).to_parquet(folder / "predictions.parquet", index=False)
+    if "oob" in found.surfaces:
+        _write_json(folder / "oob/voters.json", _voters_table(found.surfaces["oob"]))
+        oob = _answers_table(found, "oob", rows["train"])
+        oob.assign(voters=found.surfaces["oob"].voters).to_parquet(
+            folder / "oob/predictions.parquet", index=False
+        )
+    if found.deeper is not None:
+        _surface_table(found).to_csv(folder / "surface.csv", index=False)
+        _write_deeper(folder, found.deeper)
+    if drawn is not None:
+        _write_json(folder / "bias_variance.json", _drawn_table(drawn))
     if pictures:
         _draw(folder, found, tree, title, image_shape)
+        if found.deeper is not None:
+            _draw_deeper(folder, found, found.deeper, tree.feature_names, title)
+        if drawn is not None:
+            _draw_drawn(folder, drawn, title)
 
 
 def _write_json(path: Path, table) -> None:
@@ -58,8 +90,11 @@ def _write_json(path: Path, table) -> None:
 
 
 def _plain(value):
+    """Arrays as lists; JSON knows neither NaN nor infinity."""
     if isinstance(value, np.ndarray):
-        return [None if number != number else number for number in value.tolist()]
+        if value.ndim > 1:
+            return list(value)
+        return [number if np.isfinite(number) else None for number in value.tolist()]
     return value.item()
 
 
@@ -100,7 +135,61 @@ def uncertainty_table(found: Findings, split: str, n_bins: int = 10) -> dict:
 
 def _importance_table(found: Findings, names: list[str]) -> dict:
     mean, std = found.importance.mean(axis=0), found.importance.std(axis=0)
-    return {"feature": names, "mean": mean, "std_over_trees": std}
+    table = {"feature": names, "mean": mean, "std_over_trees": std}
+    if found.deeper is not None and found.deeper.permutation is not None:
+        permutation = found.deeper.permutation
+        table |= {
+            "permutation_mean": permutation.mean,
+            "permutation_std_over_trees": permutation.std,
+            "permutation_rows_a_tree": int(permutation.n_rows.max()),
+        }
+    return table
+
+
+def _voters_table(oob: Surface) -> dict:
+    voters, rows, error = error_by_voters(oob)
+    return {"voters": voters, "rows": rows, "error": error}
+
+
+def _surface_table(found: Findings):
+    """A row for each split, number of trees and depth, with every metric."""
+    import pandas as pd
+
+    parts = []
+    for split, surface in found.surfaces.items():
+        n_sizes, n_depths = surface.values[found.main].shape
+        cells = {
+            "split": split,
+            "n_trees": np.repeat(surface.sizes, n_depths),
+            "depth": np.tile(np.arange(n_depths), n_sizes),
+        }
+        values = {metric: values.ravel() for metric, values in surface.values.items()}
+        parts.append(pd.DataFrame(cells | values))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _write_deeper(folder: Path, deeper: Deeper) -> None:
+    if deeper.strength is not None:
+        _write_json(folder / "strength.json", deeper.strength._asdict())
+    for split, by_combiner in deeper.calibrations.items():
+        table = {combiner: found._asdict() for combiner, found in by_combiner.items()}
+        _write_json(folder / f"calibration/{split}.json", table)
+    if deeper.coverages:
+        table = {method: found._asdict() for method, found in deeper.coverages.items()}
+        _write_json(
+            folder / "coverage.json", {"level": list(LEVELS), "split": deeper.split} | table
+        )
+    if deeper.along is not None:
+        along = deeper.along
+        bands = {method: band._asdict() for method, band in along.bands.items()}
+        _write_json(
+            folder / "band.json", {"x": along.x, "mean": along.mean, "level": BAND_LEVEL} | bands
+        )
+
+
+def _drawn_table(drawn: DrawFindings) -> dict:
+    table: dict = {"draws": drawn.n_draws, "squared": drawn.squared._asdict()}
+    return table | ({"labels": drawn.labels._asdict()} if drawn.labels is not None else {})
 
 
 def _write_tree(folder: Path, tree: TreeView) -> None:
@@ -118,22 +207,29 @@ def _predictions(found: Findings, rows: dict[str, np.ndarray]):
 
     parts = []
     for split, unsure in found.uncertainties.items():
-        surface = found.surfaces[split]
-        # The last name is that of code -1.
-        names = None if found.classes is None else np.array([*found.classes, UNSEEN], dtype=object)
-        truth, answer = surface.truth, surface.predicted
-        columns = {
-            "row": rows[split],
-            "split": split,
-            "truth": truth if names is None else _column(names[truth.astype(int)]),
-            "predicted": answer if names is None else _column(names[answer]),
-            "error": surface.errors,
-            **{f"{name}_uncertainty": getattr(unsure, name) for name in Uncertainty._fields},
-        }
-        if names is not None:
-            columns["p_true"] = _p_true(surface)
-        parts.append(pd.DataFrame(columns))
+        kinds = {f"{name}_uncertainty": getattr(unsure, name) for name in Uncertainty._fields}
+        parts.append(_answers_table(found, split, rows[split]).assign(**kinds))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _answers_table(found: Findings, split: str, rows: np.ndarray):
+    """A table of every row of a split: truth and answer."""
+    import pandas as pd
+
+    surface = found.surfaces[split]
+    # The last name is that of code -1.
+    names = None if found.classes is None else np.array([*found.classes, UNSEEN], dtype=object)
+    truth, answer = surface.truth, surface.predicted
+    columns = {
+        "row": rows,
+        "split": split,
+        "truth": truth if names is None else _column(names[truth]),
+        "predicted": answer if names is None else _column(names[answer]),
+        "error": surface.errors,
+    }
+    if names is not None:
+        columns["p_true"] = _p_true(surface)
+    return pd.DataFrame(columns)
 
 
 def _p_true(surface: Surface) -> np.ndarray:
@@ -173,11 +269,11 @@ def _draw(folder: Path, found: Findings, tree: TreeView, title: str, image_shape
             _uncertainty_picture(figures, found, split, f"{title}, {split}"),
             folder / f"uncertainty/{split}.png",
         )
-    mean, std = found.importance.mean(axis=0), found.importance.std(axis=0)
-    figures.save(
-        figures.importance(tree.feature_names, mean, std, title, image_shape=image_shape),
-        folder / "importance.png",
-    )
+    if "oob" in found.surfaces:
+        picture = figures.voters_curve(*error_by_voters(found.surfaces["oob"]), title)
+        figures.save(picture, folder / "oob/voters.png")
+    figures.save(_importance_picture(figures, found, tree, title, image_shape),
+                 folder / "importance.png")  # fmt: skip
     figures.save(tree.draw(max_depth=DRAWN_DEPTH).figure, folder / "tree/first.png")
 
 
@@ -186,3 +282,56 @@ def _uncertainty_picture(figures, found: Findings, split: str, title: str):
     if found.task == "classification":
         return figures.uncertainty_classification(*unsure, error > 0, title)
     return figures.uncertainty_regression(np.sqrt(unsure.epistemic), error, title)
+
+
+def _importance_picture(figures, found: Findings, tree: TreeView, title: str, image_shape):
+    impurity = found.importance.mean(axis=0), found.importance.std(axis=0)
+    permutation = found.deeper.permutation if found.deeper is not None else None
+    if permutation is None:
+        return figures.importance(tree.feature_names, *impurity, title, image_shape=image_shape)
+    other = permutation.mean, permutation.std
+    return figures.two_importances(
+        tree.feature_names, impurity, other, title, image_shape=image_shape
+    )
+
+
+def _draw_deeper(
+    folder: Path, found: Findings, deeper: Deeper, names: list[str], title: str
+) -> None:
+    from forestlab import figures
+
+    surfaces = {split: surface.values[found.main] for split, surface in found.surfaces.items()}
+    sizes = found.surfaces["train"].sizes
+    better = "higher" if METRICS[found.main].higher_is_better else "lower"
+    picture = figures.surface_maps(surfaces, sizes, found.main, title, better)
+    figures.save(picture, folder / "surface.png")
+    if deeper.strength is not None:
+        figures.save(figures.strength_curve(deeper.strength, title), folder / "strength.png")
+    for split, by_combiner in deeper.calibrations.items():
+        picture = figures.reliability_diagram(by_combiner, f"{title}, {split}")
+        figures.save(picture, folder / f"calibration/{split}.png")
+    if deeper.coverages:
+        kind = "set" if found.task == "classification" else "interval"
+        shares = {method: of.share for method, of in deeper.coverages.items()}
+        widths = {method: of.width for method, of in deeper.coverages.items()}
+        picture = figures.coverage_curve(LEVELS, shares, widths, f"{title}, {deeper.split}", kind)
+        figures.save(picture, folder / "coverage.png")
+    if deeper.along is not None:
+        along = deeper.along
+        picture = figures.prediction_band(along.x, along.mean, along.bands, along.training, title)
+        figures.save(picture, folder / "band.png")
+    if deeper.regions is not None:
+        extent, posteriors, (points, labels) = deeper.regions
+        grids = {f"depth {depth}": grid for depth, grid in posteriors.items()}
+        picture = figures.decision_regions(
+            grids, extent, points, labels, found.classes or [], names, title
+        )
+        figures.save(picture, folder / "regions.png")
+
+
+def _draw_drawn(folder: Path, drawn: DrawFindings, title: str) -> None:
+    from forestlab import figures
+
+    kind = "squared" if drawn.task == "regression" else "brier"
+    picture = figures.bias_variance_curve({title: drawn.squared}, title, kind)
+    figures.save(picture, folder / "bias_variance.png")

@@ -277,7 +277,7 @@ def by_depth(
 
 
 class Asked:
-    """A forest made ready to be asked at every depth, of all rows or of those that `outside` says.
+    """A forest made ready to be asked at depth 0 … n_depths - 1.
 
     It holds a table of what every node contributes, as large as the forest's statistics.
     """

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from omegaconf import OmegaConf
+from tqdm import tqdm
 
 from forestlab import config as configs
 from forestlab import datasets
-from forestlab.config import Config, ConfigError
+from forestlab.config import STUDIES, Config, ConfigError
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.jit import compile_seconds
+from forestlab.datasets.truth import TRUTHS, draw, truth
 
 LONGEST_WAIT = 30  # seconds for a store to answer when a run ends early
 
@@ -31,6 +33,15 @@ class Result(NamedTuple):
     run_id: str | None
     metrics: dict[str, float]
     where: str = ""  # the store
+
+
+class Done(NamedTuple):
+    """What came of fitting and studying."""
+
+    model: Any
+    found: Any  # study.findings.Findings
+    drawn: Any  # study.bias.DrawFindings, or None
+    seconds: dict[str, float]
 
 
 class Loaded(NamedTuple):
@@ -175,8 +186,8 @@ def _check_study(config: Config) -> None:
 # ---- the run -----------------------------------------------------------------------------------
 
 
-def fit_and_study(config: Config, show: bool):
-    """(model, findings, seconds)."""
+def fit_and_study(config: Config, show: bool) -> Done:
+    """Fit, predict and study; nothing is logged yet."""
     from forestlab.parameters import n_threads
     from forestlab.study.findings import study
 
@@ -194,7 +205,9 @@ def fit_and_study(config: Config, show: bool):
     predicted = time.perf_counter()
     model.feature_names_in_ = np.array(data.dataset.frame.columns, dtype=object)
     studying = time.perf_counter()
-    found = study(model, splits, n_threads(config.n_jobs), config.study)
+    n_jobs, wanted = n_threads(config.n_jobs), config.study
+    found = study(model, splits, n_jobs, wanted.name, wanted.rows)
+    drawn = _draw_and_fit(config, data, n_jobs, show) if wanted.draws else None
     seconds = {
         "fit": fitted - start - compiled,
         "predict": predicted - fitted,
@@ -202,33 +215,35 @@ def fit_and_study(config: Config, show: bool):
     }
     if compiled:
         seconds["compile"] = compiled
-    return model, found, seconds
+    return Done(model, found, drawn, seconds)
 
 
-def numbers_of(found, seconds: dict[str, float]) -> list:
-    """All metrics of a run; depth is the step, or the number of trees."""
-    from forestlab.tracking import Number
+def _draw_and_fit(config: Config, data: Prepared, n_jobs: int, show: bool):
+    """Bias and variance over further training sets, on the test rows or else those of validation."""
+    from forestlab.study.bias import bias_variance
 
-    numbers = [
-        Number(f"{metric}/{split}", value, depth)
-        for metric, curves in found.curves.items()
-        for split, curve in curves.items()
-        for depth, value in enumerate(curve)
-    ]
-    if found.oob_by_trees is not None:
-        name = "error" if found.task == "classification" else "rmse"
-        errors = enumerate(found.oob_by_trees, 1)
-        numbers += [Number(f"by_trees/oob_{name}", value, t) for t, value in errors]
-    for name in ("n_nodes", "n_leaves", "depth"):
-        numbers.append(Number(f"trees/{name}", getattr(found, name).mean()))
-    if found.chosen_depth is not None:
-        numbers.append(Number("chosen/depth", found.chosen_depth))
-        for metric, curves in found.curves.items():
-            if "test" in curves:
-                value = curves["test"][found.chosen_depth]
-                numbers.append(Number(f"chosen/{metric}_test", value))
-    numbers += [Number(f"seconds/{name}", value) for name, value in seconds.items()]
-    return numbers
+    wanted, task = config.dataset, data.dataset.task
+    rows = data.parts.test if len(data.parts.test) else data.parts.valid
+    known = truth(wanted.name, data.X[rows], wanted.noise)
+    n_rows = config.study.draw_rows or len(data.parts.train)
+
+    def make(seed: int):
+        X, y = draw(wanted.name, n_rows, seed, wanted.noise)
+        if wanted.label_noise:
+            y = datasets.noisy_labels(y, wanted.label_noise, seed)
+        return X, y
+
+    return bias_variance(
+        lambda: build(config, task),
+        make,
+        data.X[rows],
+        *known,
+        config.study.draws,
+        seed=wanted.data_seed,
+        y=data.y[rows],
+        n_jobs=n_jobs,
+        show=(lambda draws: tqdm(draws, desc="drawing", unit="draw")) if show else None,
+    )
 
 
 def run(config: Config, name: str, parent: Callable[[], str | None], show: bool) -> Result:
@@ -239,8 +254,7 @@ def run(config: Config, name: str, parent: Callable[[], str | None], show: bool)
     """
     config = normalised(config)
     if config.tracking.name == "none":
-        _, found, seconds = fit_and_study(config, show)
-        return Result(name, "FINISHED", None, _last(numbers_of(found, seconds)))
+        return Result(name, "FINISHED", None, _last(_numbers(fit_and_study(config, show))))
     if config.resume:
         done = _finished_before(config)
         if done is not None:
@@ -248,9 +262,9 @@ def run(config: Config, name: str, parent: Callable[[], str | None], show: bool)
     prepare(config)  # before two threads ask for it
     opened = background().submit(_open_run, config, name, parent)
     try:
-        model, found, seconds = fit_and_study(config, show)
+        done = fit_and_study(config, show)
         store, run_id = opened.result()
-        numbers = _log(config, store, run_id, name, model, found, seconds)
+        numbers = _log(config, store, run_id, name, done)
     except Exception:
         _end(opened, "FAILED", traceback.format_exc())
         raise
@@ -348,18 +362,24 @@ def main_value(result: Result) -> float | None:
     return result.metrics.get("accuracy/valid", result.metrics.get("rmse/valid"))
 
 
+def _numbers(done: Done) -> list:
+    from forestlab.numbers import numbers_of
+
+    return numbers_of(done.found, done.drawn, done.seconds)
+
+
 def _last(numbers) -> dict[str, float]:
     """The last value of each metric."""
     return {number.name: float(number.value) for number in numbers}
 
 
-def _log(config: Config, store, run_id: str, name: str, model, found, seconds) -> list:
+def _log(config: Config, store, run_id: str, name: str, done: Done) -> list:
     """Log all that was found; returns the numbers."""
     from forestlab import artifacts, provenance, tracking
 
     data = prepare(config)
     start = time.perf_counter()
-    numbers = numbers_of(found, seconds)
+    numbers = _numbers(done)
     tracking.log_numbers(store, run_id, numbers)  # first, as what follows may fail
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -367,14 +387,15 @@ def _log(config: Config, store, run_id: str, name: str, model, found, seconds) -
         diff = provenance.code()[1]
         if diff:
             (folder / "git.diff").write_text(diff)
-        artifacts.write(
-            folder, found, model._view(0), data.parts._asdict(), name, data.dataset.image_shape,
-            config.tracking.pictures,
-        )  # fmt: skip
+        if config.study.name != "off":
+            artifacts.write(
+                folder, done.found, done.drawn, done.model._view(0), data.parts._asdict(), name,
+                data.dataset.image_shape, config.tracking.pictures,
+            )  # fmt: skip
         tracking.log_folder(store, run_id, folder)
     if config.tracking.model:
         example = data.dataset.frame.iloc[data.parts.train[:3]]
-        tracking.log_model(store, run_id, model, example, provenance.requirements())
-    last = tracking.Number("seconds/log", time.perf_counter() - start)
+        tracking.log_model(store, run_id, done.model, example, provenance.requirements())
+    last = numbers[0]._replace(name="seconds/log", value=time.perf_counter() - start, step=0)
     tracking.log_numbers(store, run_id, [last])
     return [*numbers, last]

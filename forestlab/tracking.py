@@ -31,6 +31,7 @@ from mlflow.entities import (
 from mlflow.exceptions import MlflowException
 
 from forestlab.config import ConfigError, TrackingConfig, store_uri
+from forestlab.numbers import Number
 
 logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
 logging.getLogger("mlflow").setLevel(logging.ERROR)
@@ -54,12 +55,6 @@ class Store(NamedTuple):
     client: MlflowClient
     uri: str
     experiment_id: str
-
-
-class Number(NamedTuple):
-    name: str
-    value: float
-    step: int = 0
 
 
 # ---- the store ---------------------------------------------------------------------------------

@@ -620,3 +620,65 @@ def chance_less_sure(uncertainty, wrong):
     """That a wrong row is less sure than a right one."""
     pairs = [(u, v) for u in uncertainty[wrong] for v in uncertainty[~wrong]]
     return np.mean([(u > v) + (u == v) / 2 for u, v in pairs]) if pairs else np.nan
+
+
+# ---- the surface -------------------------------------------------------------------------------
+
+
+def surface_cell(trees, bags, combiner, task, X, truth, depth, metric):
+    """A metric of some trees cut at a depth, over the rows that any of them answers for; with bags
+    a row asks only trees whose bag does not hold it."""
+    answers, true = [], []
+    for i, x in enumerate(X):
+        asked = [tree for t, tree in enumerate(trees) if bags is None or not bags[t][i]]
+        if asked:
+            answers.append(answer(asked, combiner, task, x, depth))
+            true.append(truth[i])
+    if not true:
+        return float("nan")
+    return METRICS[metric](np.array(true), np.array(answers))
+
+
+def _label(answers):
+    return answers.argmax(axis=1)
+
+
+def _p(truth, answers):
+    return np.array([p[k] if k >= 0 else 0.0 for k, p in zip(truth, answers, strict=True)])
+
+
+def _balanced(truth, answers):
+    right = _label(answers) == truth
+    return np.mean([right[truth == k].mean() for k in sorted(set(truth))])
+
+
+def _brier(truth, answers):
+    total = 0.0
+    for k, p in zip(truth, answers, strict=True):
+        told = [float(j == k) for j in range(len(p))]
+        total += sum((a - b) ** 2 for a, b in zip(p, told, strict=True)) + (k < 0)
+    return total / len(truth)
+
+
+METRICS = {
+    "accuracy": lambda truth, answers: np.mean(_label(answers) == truth),
+    "balanced_accuracy": _balanced,
+    "log_loss": lambda truth, answers: -np.mean(
+        np.log(np.maximum(_p(truth, answers), np.finfo(float).eps))
+    ),
+    "brier": _brier,
+    "rmse": lambda truth, answers: np.sqrt(np.mean((answers[:, 0] - truth) ** 2)),
+    "mae": lambda truth, answers: np.mean(np.abs(answers[:, 0] - truth)),
+    "r2": lambda truth, answers: (
+        1 - np.sum((answers[:, 0] - truth) ** 2) / np.sum((truth - truth.mean()) ** 2)
+    ),
+}
+
+
+def error_by_voters(voters, errors):
+    """{number of voters: (rows, mean error)}"""
+    found = {}
+    for n in sorted(set(voters)):
+        here = [error for v, error in zip(voters, errors, strict=True) if v == n]
+        found[n] = (len(here), sum(here) / len(here))
+    return found

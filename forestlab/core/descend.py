@@ -241,9 +241,7 @@ def surface_kernel(task: str, combiner: str):
                 n_tile = min(TILE, n_rows - tile)
                 n_asked = ask(nobody if all_asked else outside, t, first_row, tile, n_tile, rows)
                 if short:
-                    list_paths(
-                        forest.steps, root, X, rows, n_asked, ends, active, paths, lengths
-                    )
+                    list_paths(forest.steps, root, X, rows, n_asked, ends, active, paths, lengths)
                 for k in range(n_asked):
                     row = rows[k]
                     out = some_asked and is_outside(outside, t, first_row + row)

@@ -2,7 +2,7 @@
 
 *light*: every metric at every depth, out-of-bag answers, confusion, uncertainty, importance.
 *full*: the whole surface of depths × numbers of trees, and what stands in `study.deeper`.
-*off*: the metrics of the forest as it is.
+*off*: how good the forest is, as it is.
 """
 
 from typing import NamedTuple
@@ -13,11 +13,10 @@ from forestlab.core.arrays import LEAF, n_trees, tree_of
 from forestlab.core.prune import depths
 from forestlab.forest import importances, rows_outside
 from forestlab.study.curves import confusion, oob_by_trees
+from forestlab.study.deeper import Deeper, look_deeper
 from forestlab.study.metrics import MAIN, METRICS
-from forestlab.study.surface import Surface, surface
+from forestlab.study.surface import Surface, deepest, surface
 from forestlab.study.uncertainty import Uncertainty, uncertainty
-
-STUDIES = ("full", "light", "off")
 
 
 class Findings(NamedTuple):
@@ -34,6 +33,8 @@ class Findings(NamedTuple):
     n_leaves: np.ndarray
     depth: np.ndarray  # (n_trees,) reached
     chosen_depth: int | None  # by validation
+    deeper: Deeper | None  # the rest of a full study
+    first_depth: int = 0  # that curves begin at
 
     @property
     def main(self) -> str:
@@ -51,9 +52,16 @@ class Findings(NamedTuple):
 
 
 def study(
-    model, data: dict[str, tuple[np.ndarray, np.ndarray]], n_jobs: int, name: str = "light"
+    model,
+    data: dict[str, tuple[np.ndarray, np.ndarray]],
+    n_jobs: int,
+    name: str = "light",
+    most_rows: int = 1000,
 ) -> Findings:
-    """Study a fitted estimator on {split: (X, y)}, "train" being what it was fitted on."""
+    """Study a fitted estimator on {split: (X, y)}, "train" being what it was fitted on.
+
+    `name` is full, light or off; `most_rows` of a split are looked at where it is costly.
+    """
     forest, task = model.forest_, model.task
     shapes = [_shape(tree_of(forest, t)) for t in range(n_trees(forest))]
     n_nodes, n_leaves, depth = (np.array(column) for column in zip(*shapes, strict=True))
@@ -63,6 +71,9 @@ def study(
     outside = _outside(model, len(shapes), n_jobs) if name != "off" else None
     surfaces = {}
     for split, (X, y) in coded.items():
+        if name == "off":
+            surfaces[split] = deepest(forest, task, model.combine, X, y, n_jobs)
+            continue
         bits = outside if split == "train" else None
         surfaces[split], oob = surface(
             forest, task, model.combine, X, y, n_depths, sizes, n_jobs, bits
@@ -72,23 +83,33 @@ def study(
     surfaces = {split: surfaces[split] for split in SPLITS if split in surfaces}
     judged = [split for split in ("test", "oob") if split in surfaces]
     classes = task == "classification"
+    uncertainties = {
+        split: uncertainty(forest, task, coded[split][0], n_jobs)
+        for split in ("valid", "test")
+        if split in coded and name != "off"
+    }
+    deeper = None
+    if name == "full":
+        deeper = look_deeper(
+            model, coded, outside, surfaces, uncertainties, n_depths, most_rows, n_jobs
+        )
     valid = surfaces["valid"].values[MAIN[task]][-1] if "valid" in surfaces else None
     return Findings(
         task,
         model.classes_.tolist() if classes else None,
         surfaces,
         None if outside is None else oob_by_trees(forest, task, *coded["train"], outside, n_jobs),
-        {split: confusion(surfaces[split]) for split in judged} if classes else {},
-        {
-            split: uncertainty(forest, task, coded[split][0], n_jobs)
-            for split in ("valid", "test")
-            if split in coded
-        },
+        {split: confusion(surfaces[split]) for split in judged}
+        if classes and name != "off"
+        else {},
+        uncertainties,
         importances(forest, model.n_features_in_),
         n_nodes,
         n_leaves,
         depth,
-        _choose(valid, MAIN[task]),
+        _choose(valid, MAIN[task]) if name != "off" else None,
+        deeper,
+        n_depths - 1 if name == "off" else 0,
     )
 
 

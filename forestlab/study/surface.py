@@ -17,7 +17,7 @@ import numpy as np
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.combine import n_answers
 from forestlab.core.descend import DepthSums, answers_kernel, judge_kernel
-from forestlab.forest import Asked, DepthWalk, in_threads
+from forestlab.forest import Asked, DepthWalk, combined, in_threads
 from forestlab.study.metrics import Outcome, finished, sums_of
 
 ROWS = 256
@@ -115,6 +115,23 @@ def surface(
         for i in range(n_studies)
     ]  # fmt: skip
     return made[0], made[1] if outside is not None else None
+
+
+def deepest(
+    forest: Forest, task: str, combiner: str, X, truth: np.ndarray, n_jobs: int = 1
+) -> Surface:
+    """The surface's last cell alone: all trees, as deep as they are."""
+    answers, voters = combined(forest, task, combiner, X, None, n_jobs)
+    judged = _Judged(task, "average", truth, 1)
+    total: dict[str, np.ndarray] = {}
+    for start in range(0, len(X), ROWS):
+        rows = slice(start, min(start + ROWS, len(X)))
+        once = np.ones(rows.stop - start, np.int64)  # answers are the mean of themselves
+        sums = judged.sums(DepthSums(answers[rows].copy(), once, once), rows)
+        total = {name: total.get(name, 0.0) + part for name, part in sums.items()}
+    values = {name: value[None] for name, value in finished(total).items()}
+    sizes = np.array([n_trees(forest)])
+    return Surface(truth, sizes, values, answers, voters, sizes.astype(float))
 
 
 class _Judged:

@@ -1,0 +1,203 @@
+"""Every metric at every depth and number of trees, from one walk."""
+
+import naive
+import numpy as np
+import pytest
+from test_combine import CLOSE, FORESTS, PAIRS, as_bytes, data_for, forest_for, trees_of
+
+from forestlab import TreeClassifier, TreeRegressor
+from forestlab.core.arrays import plant
+from forestlab.core.search import SEARCHES
+from forestlab.forest import bags, by_depth, combined, rows_outside
+from forestlab.handmade import build_tree
+from forestlab.study.curves import confusion, error_by_voters
+from forestlab.study.findings import codes_of, study
+from forestlab.study.metrics import METRICS
+from forestlab.study.surface import ROWS, deepest, grid_of_sizes, surface
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def walked(model, X, y, n_depths=None, sizes=None, n_jobs=1, oob=False):
+    """(surface of all trees, surface out of bag or None)."""
+    n_depths = n_depths or max(view.depth for view in model.trees_) + 1
+    outside = None
+    if oob:
+        outside = rows_outside(*bags_of(model))
+    truth = codes_of(model, y)
+    options = (n_depths, sizes, n_jobs, outside)
+    return surface(model.forest_, model.task, model.combine, X, truth, *options)
+
+
+def bags_of(model):
+    return model.recipe_, model.n_rows_, model.chances_, model.seed_, len(model)
+
+
+def same(one, other):
+    return as_bytes(*one) == as_bytes(*other)
+
+
+# ---- the oracle --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("combiner", "task"), PAIRS)
+def test_every_cell_is_what_the_naive_forest_says(combiner, task):
+    X, y = data_for(task, 60)
+    model = forest_for(task, 5, combine=combiner).fit(X, y)
+    truth, counts = codes_of(model, y), bags(*bags_of(model))
+    everyone, oob = walked(model, X, y, n_depths=4, sizes=[1, 3, 5], oob=True)
+    for found, held in ((everyone, None), (oob, counts)):
+        assert set(found.values) == {name for name, row in METRICS.items() if row.task == task}
+        for metric, values in found.values.items():
+            for s, size in enumerate(found.sizes):
+                for depth in range(4):
+                    trees = trees_of(model)[:size]
+                    expected = naive.surface_cell(
+                        trees, held, combiner, task, X, truth, depth, metric
+                    )
+                    np.testing.assert_allclose(values[s, depth], expected, **CLOSE)
+
+
+@pytest.mark.parametrize("task", FORESTS)
+def test_voters_and_answers_are_those_of_predict_oob(task):
+    X, y = data_for(task, 300)  # more than one block
+    model = forest_for(task, 6).fit(X, y)
+    everyone, oob = walked(model, X, y, oob=True)
+    answers, voters = model.predict_oob(X)
+    assert same((oob.answers, oob.voters), (answers, voters))
+    assert (voters == 0).any()  # with six trees some rows are in every bag
+    assert np.isnan(oob.answers[voters == 0]).all()
+    assert (everyone.voters == 6).all()
+    counts = bags(*bags_of(model))
+    expected = [(counts[:size] == 0).sum(axis=0).mean() for size in oob.sizes]
+    assert oob.mean_voters.tolist() == expected
+
+
+# ---- refits ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(("combiner", "task"), PAIRS)
+def test_a_cell_has_the_bits_of_a_refit(combiner, task, search):
+    X, y = data_for(task, 2 * ROWS + 40)
+    test, truth = data_for(task, ROWS + 3)
+    options = {"combine": combiner, "search": search, "random_state": 4}
+    model = FORESTS[task](12, **options).fit(X, y)
+    everyone, oob = walked(model, X, y, oob=True)
+    unseen, _ = walked(model, test, truth)
+    for s, size in enumerate(everyone.sizes):
+        for depth in (1, 3, 6):
+            refit = FORESTS[task](int(size), max_depth=depth, **options).fit(X, y)
+            again, again_oob = walked(refit, X, y, oob=True)
+            on_test, _ = walked(refit, test, truth)
+            for mine, its in ((everyone, again), (oob, again_oob), (unseen, on_test)):
+                for metric, values in mine.values.items():
+                    assert same([values[s, depth]], [its.values[metric][-1, -1]]), metric
+
+
+@pytest.mark.parametrize("task", FORESTS)
+def test_the_last_cell_is_the_forest_as_it_is(task):
+    X, y = data_for(task, ROWS + 50)
+    model = forest_for(task).fit(X, y)
+    found, _ = walked(model, X, y)
+    plain = deepest(model.forest_, task, "average", X, codes_of(model, y))
+    assert same([plain.answers], [found.answers])
+    for metric, values in plain.values.items():
+        assert values.shape == (1, 1)
+        assert same([values[0, 0]], [found.values[metric][-1, -1]]), metric
+
+
+@pytest.mark.parametrize("task", FORESTS)
+def test_threads_do_not_change_a_bit(task):
+    X, y = data_for(task, 3 * ROWS + 1)
+    model = forest_for(task, 8).fit(X, y)
+    one, two = (walked(model, X, y, n_jobs=n, oob=True) for n in (1, 2))
+    for a, b in zip(one, two, strict=True):
+        assert same([a.answers, a.voters], [b.answers, b.voters])
+        assert same(a.values.values(), b.values.values())
+
+
+@pytest.mark.parametrize(("combiner", "task"), PAIRS)
+def test_rows_that_go_both_ways_have_the_sums_of_a_prediction(combiner, task):
+    """A missing value sends shares of a row into both branches: the general walk."""
+    classes = ["no", "yes"] if task == "classification" else None
+    leaves = ([3, 1], [1, 5], [0, 4]) if classes else (1.0, 4.0, 9.0)
+    inner = {"feature": "b", "threshold": 1.0, "missing": "both", "missing_share": 0.7}
+    inner |= {"left": {"value": leaves[1]}, "right": {"value": leaves[2]}}
+    outer = {"feature": "a", "threshold": 0.0, "missing": "both", "missing_share": 0.3}
+    outer |= {"left": {"value": leaves[0]}, "right": inner}
+    tree = build_tree(outer, ["a", "b"], classes).tree
+    forest = plant([tree, build_tree(inner, ["a", "b"], classes).tree])
+    X = np.array([[a, b] for a in (-1.0, 1.0, np.nan) for b in (0.0, 2.0, np.nan)])
+    got = np.empty((3, len(X), 2 if classes else 1))
+
+    def keep(rows, answers, voters):
+        got[:, rows] = answers
+
+    by_depth(forest, task, combiner, X, 3, keep)
+    assert same(got, [combined(forest, task, combiner, X, depth)[0] for depth in range(3)])
+    truth = np.arange(len(X)) % 2 if classes else np.arange(len(X), dtype=float)
+    found, _ = surface(forest, task, combiner, X, truth, 3)
+    assert same([found.answers], [got[-1]])
+
+
+# ---- what else is read off ---------------------------------------------------------------------
+
+
+def test_the_grid_of_sizes_is_logarithmic_and_ends_with_all():
+    assert grid_of_sizes(1).tolist() == [1]
+    assert grid_of_sizes(2).tolist() == [1, 2]
+    assert grid_of_sizes(40).tolist() == [1, 2, 3, 5, 7, 10, 15, 20, 30, 40]
+    assert grid_of_sizes(100)[-3:].tolist() == [50, 70, 100]
+
+
+@pytest.mark.parametrize("task", FORESTS)
+def test_error_by_voters_is_the_naive_table(task):
+    X, y = data_for(task)
+    model = forest_for(task, 5).fit(X, y)
+    _, oob = walked(model, X, y, oob=True)
+    voters, rows, error = error_by_voters(oob)
+    expected = naive.error_by_voters(oob.voters.tolist(), oob.errors.tolist())
+    assert voters.tolist() == list(expected)
+    assert rows.tolist() == [n for n, _ in expected.values()]
+    assert np.isnan(error[0])
+    assert voters[0] == 0
+    np.testing.assert_allclose(error[1:], [e for _, e in expected.values()][1:], **CLOSE)
+
+
+def test_confusion_counts_pairs_of_answered_rows():
+    X, y = data_for("classification")
+    model = forest_for("classification", 4).fit(X, y)
+    _, oob = walked(model, X, y, oob=True)
+    expected = np.zeros((3, 3), int)
+    for true, p, n in zip(oob.truth, oob.answers, oob.voters, strict=True):
+        if n:
+            expected[true, p.argmax()] += 1
+    assert confusion(oob).tolist() == expected.tolist()
+
+
+def test_by_depth_hands_over_what_predict_says():
+    X, y = data_for("classification", 400)
+    model = forest_for("classification", 5).fit(X, y)
+    got = np.empty((6, len(X), 3))
+
+    def keep(rows, answers, voters):
+        assert (voters == 5).all()
+        got[:, rows] = answers
+
+    by_depth(model.forest_, "classification", "average", X, 6, keep, 2)
+    assert same(got, [model.predict_proba(X, depth) for depth in range(6)])
+
+
+@pytest.mark.parametrize("task", FORESTS)
+@pytest.mark.parametrize("name", ["full", "light", "off"])
+def test_single_trees_can_be_studied(task, name):
+    cls = TreeClassifier if task == "classification" else TreeRegressor
+    X, y = data_for(task)
+    model = cls(max_depth=3, random_state=0).fit(X, y)
+    found = study(model, {"train": (X, y), "valid": (X[:0], y[:0]), "test": (X, y)}, 1, name)
+    assert set(found.surfaces) == {"train", "test"}
+    assert found.oob_by_trees is None
+    curve = found.curves[found.main]["train"]
+    assert len(curve) == (1 if name == "off" else 4)
+    assert (found.deeper is not None) == (name == "full")
