@@ -682,3 +682,48 @@ def error_by_voters(voters, errors):
         here = [error for v, error in zip(voters, errors, strict=True) if v == n]
         found[n] = (len(here), sum(here) / len(here))
     return found
+# ---- calibration: row by row ------------------------------------------------------------------
+
+
+def bin_of(p, n_bins):
+    return next(b for b in range(n_bins) if p <= (b + 1) / n_bins)
+
+
+def calibration(answers, truth, n_bins):
+    """What `study.calibration` finds at one depth, by name, of (n, K) probabilities."""
+    tops = [list(p).index(max(p)) for p in answers]
+    places = [bin_of(p[top], n_bins) for p, top in zip(answers, tops, strict=True)]
+    found = {"rows": [], "confidence": [], "accuracy": []}
+    for b in range(n_bins):
+        rows = [i for i, place in enumerate(places) if place == b]
+        found["rows"].append(len(rows))
+        mean_of = np.mean if rows else (lambda _: np.nan)
+        found["confidence"].append(mean_of([answers[i][tops[i]] for i in rows]))
+        found["accuracy"].append(mean_of([tops[i] == truth[i] for i in rows]))
+    gaps = [abs(found["accuracy"][b] - found["confidence"][b]) for b in places]
+    return found | {"ece": np.mean(gaps), "mce": max(gaps)} | brier_parts(answers, truth, n_bins)
+
+
+def brier_parts(answers, truth, n_bins):
+    """Brier's score and its parts, from the definition of each; unseen classes are a class more."""
+    n, n_classes = np.shape(answers)
+    names = ["brier", "reliability", "resolution", "uncertainty", "within_bins"]
+    parts = dict.fromkeys(names, 0.0)
+    for k in range(-1, n_classes):
+        forecasts = [p[k] if k >= 0 else 0.0 for p in answers]
+        came_true = [float(label == k) for label in truth]
+        base = sum(came_true) / n
+        parts["uncertainty"] += base * (1 - base)
+        for b in range(n_bins):
+            rows = [i for i in range(n) if bin_of(forecasts[i], n_bins) == b]
+            if not rows:
+                continue
+            forecast = sum(forecasts[i] for i in rows) / len(rows)
+            observed = sum(came_true[i] for i in rows) / len(rows)
+            parts["reliability"] += len(rows) / n * (forecast - observed) ** 2
+            parts["resolution"] += len(rows) / n * (observed - base) ** 2
+            for i in rows:
+                apart, luck = forecasts[i] - forecast, came_true[i] - observed
+                parts["within_bins"] += (apart**2 - 2 * apart * luck) / n
+                parts["brier"] += (forecasts[i] - came_true[i]) ** 2 / n
+    return parts

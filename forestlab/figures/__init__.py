@@ -6,6 +6,7 @@ without pyplot, so that nothing has to be closed and any thread may draw. `save`
 """
 
 from forestlab.figures.bias import bias_variance_curve
+from forestlab.figures.calibration import reliability_diagram
 from forestlab.figures.confusion import confusion
 from forestlab.figures.curves import depth_curve, overlaid_curves, size_curve
 from forestlab.figures.importance import importance
@@ -24,6 +25,7 @@ __all__ = [
     "importance",
     "overlaid_curves",
     "prediction_band",
+    "reliability_diagram",
     "save",
     "size_curve",
     "uncertainty_classification",
