@@ -86,6 +86,7 @@ def calibration_by_depth(
     lock = Lock()
 
     def note(rows: slice, answers: np.ndarray, voters: np.ndarray) -> None:
+        # Several threads come here at once: each sums its own block, and one adds at a time.
         block = empty_sums(n_depths, n_classes, n_bins)
         add_answers(block, answers, truth[rows], voters)
         with lock:
