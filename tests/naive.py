@@ -683,6 +683,7 @@ def error_by_voters(voters, errors):
         found[n] = (len(here), sum(here) / len(here))
     return found
 # ---- calibration: row by row ------------------------------------------------------------------
+# ---- calibration: row by row -------------------------------------------------------------------
 
 
 def bin_of(p, n_bins):

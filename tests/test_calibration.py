@@ -25,8 +25,7 @@ from forestlab.study.calibration import (
     calibration_by_depth,
     empty_sums,
 )
-from forestlab.study.curves import depth_outcome
-from forestlab.study.metrics import measure
+from forestlab.study.surface import surface
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -274,12 +273,12 @@ def test_fits_like_the_twin_s_at_every_depth(fitted, combiner):
 @pytest.mark.parametrize("combiner", COMBINERS)
 def test_the_score_is_the_one_that_metrics_give(fitted, combiner):
     model, _, _, X, truth = fitted
-    outcome = depth_outcome(model.forest_, "classification", combiner, X, truth, 6)
+    all_trees, _ = surface(model.forest_, "classification", combiner, X, truth, 6, [20])
     found = calibration_by_depth(model.forest_, combiner, X, truth, 6)
-    expected = measure(outcome, "classification")
-    np.testing.assert_allclose(found.brier, expected["brier"], **CLOSE_PARTS)
+    (brier,), (accuracy,) = all_trees.values["brier"], all_trees.values["accuracy"]
+    np.testing.assert_allclose(found.brier, brier, **CLOSE_PARTS)
     right = np.nansum(found.accuracy * found.rows, axis=1) / len(truth)
-    np.testing.assert_allclose(right, expected["accuracy"], rtol=1e-14)  # a mean of 15 bins' means
+    np.testing.assert_allclose(right, accuracy, rtol=1e-14)  # a mean of 15 bins' means
 
 
 @pytest.mark.parametrize("combiner", COMBINERS)
