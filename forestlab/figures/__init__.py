@@ -1,33 +1,51 @@
 """Arrays → matplotlib figures.
 
-`draw_tree` shows one tree; the others show what was measured of a run. These know nothing of
-models or runs: they take arrays and a title, and give a `matplotlib.figure.Figure` of their own,
-without pyplot, so that nothing has to be closed and any thread may draw. `save` writes it.
+`draw_tree` shows one tree; the others show what was measured of a run, or of several. These know
+nothing of models or runs: they take arrays and a title, and give a `matplotlib.figure.Figure` of
+their own, without pyplot, so that nothing has to be closed and any thread may draw. `save` writes
+it.
 """
 
 from forestlab.figures.bias import bias_variance_curve
 from forestlab.figures.calibration import reliability_diagram
 from forestlab.figures.confusion import confusion
-from forestlab.figures.curves import depth_curve, overlaid_curves, size_curve
+from forestlab.figures.curves import (
+    aligned,
+    banded_curves,
+    depth_curve,
+    overlaid_curves,
+    size_curve,
+)
 from forestlab.figures.importance import importance
 from forestlab.figures.intervals import coverage_curve, prediction_band
+from forestlab.figures.regions import decision_regions, grid_of
 from forestlab.figures.style import SPLIT_COLOURS, save
+from forestlab.figures.surface import surface_map, surface_maps
 from forestlab.figures.tree import draw_tree
 from forestlab.figures.uncertainty import uncertainty_classification, uncertainty_regression
+from forestlab.figures.voters import voters_curve
 
 __all__ = [
     "SPLIT_COLOURS",
     "bias_variance_curve",
     "confusion",
     "coverage_curve",
+    "aligned",
+    "banded_curves",
+    "confusion",
+    "decision_regions",
     "depth_curve",
     "draw_tree",
+    "grid_of",
     "importance",
     "overlaid_curves",
     "prediction_band",
     "reliability_diagram",
     "save",
     "size_curve",
+    "surface_map",
+    "surface_maps",
     "uncertainty_classification",
     "uncertainty_regression",
+    "voters_curve",
 ]

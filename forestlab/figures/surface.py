@@ -1,0 +1,243 @@
+"""A metric at every depth and every number of trees: the whole surface that one fit yields.
+
+Colours are spent where the eye needs them. Depth 0 is the bare prior, a single tree is poor, and
+most of the surface is a plateau within a few hundredths of the best: on a plain scale from the
+worst value to the best, all of it looks the same. So
+
+- a colour stands for the *square root* of a value's distance from the best;
+- the scale ends at Tukey's fence, one and a half interquartile ranges beyond the worse quartile,
+  if there are values beyond it; a surface without such outliers is shown whole;
+- beside other splits, train does not decide the scale: a forest is not judged by it, and where it
+  overfits, the differences of the others would drown.
+
+Where values lie beyond an end of the scale, the colour bar has a tip that says how far they go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+
+from forestlab.figures.curves import Better
+from forestlab.figures.style import DPI, NO_VALUE, dress, ink, panels
+from forestlab.figures.words import Words, number_scale, numbers, scale
+
+WIDTH, NARROW = 480, 320  # pixels of a panel, alone or beside others
+HEIGHT, LEAST_HEIGHT = 300, 160
+MOST_ROW = 60  # pixels
+MOST_LABELS = 25  # sizes; with more, some rows have no label
+N_NUMBERS = 7  # about so many beside the colour bar
+GAP = 0.35  # inches between panels
+BAR = (0.9, 0.18)  # inches from the last panel to the colour bar, and its width
+TIP = 0.13  # inches, the height of a tip of the bar
+PAINT: dict[str, Any] = {
+    "cmap": colormaps["viridis"].with_extremes(bad=NO_VALUE),
+    "vmin": 0.0,
+    "vmax": 1.0,
+    "aspect": "auto",
+    "origin": "lower",
+    "interpolation": "nearest",
+}
+
+
+def surface_map(
+    values: np.ndarray,
+    sizes: np.ndarray,
+    metric: str,
+    split: str,
+    title: str,
+    better: Better = "higher",
+) -> Figure:
+    """A metric over depth and number of trees, as colours; the best cell has a ring.
+
+    Parameters
+    ----------
+    values : (S, D) at sizes[i] trees and depth 0, 1, …; NaN where there is none
+    sizes : (S,) numbers of trees, rising; their rows are equally high
+    metric : its name
+    split : the rows that it was measured on
+    title : what is shown, and of which run
+    better : which values of the metric are the better ones: these are bright
+
+    Notes
+    -----
+    Of equally good cells the ring is around the least deep, and of those the one of fewest trees.
+    """
+    values = _finite(values)
+    figure, (ax,), bar = _panels(title, [values], WIDTH)
+    colours = colour_scale(values, better)
+    _draw_map(ax, values, sizes, better, colours)
+    _draw_bar(bar, values, colours, f"{metric} ({split})")
+    return figure
+
+
+def surface_maps(
+    surfaces: Mapping[str, np.ndarray],
+    sizes: np.ndarray,
+    metric: str,
+    title: str,
+    better: Better = "higher",
+) -> Figure:
+    """Such maps of several splits, side by side and with the same colours.
+
+    Parameters
+    ----------
+    surfaces : split → (S, D) values, as of `surface_map`; up to 4 fit on a page
+    """
+    arrays = {split: _finite(values) for split, values in surfaces.items()}
+    figure, axes, bar = _panels(title, list(arrays.values()), NARROW if len(arrays) > 1 else WIDTH)
+    judged = [y for split, y in arrays.items() if split != "train" and not np.isnan(y).all()]
+    colours = colour_scale(_pooled(judged or list(arrays.values())), better)
+    for ax, (split, values) in zip(axes, arrays.items(), strict=True):
+        _draw_map(ax, values, sizes, better, colours, f"{split}, ", named=ax is axes[0])
+    _draw_bar(bar, _pooled(list(arrays.values())), colours, metric)
+    return figure
+
+
+class Scale(NamedTuple):
+    """From the worst value that has a colour of its own to the best, whichever is higher."""
+
+    worst: float
+    best: float
+
+    def shade(self, values: np.ndarray) -> np.ndarray:
+        """0, dark, at the worst end, to 1, bright, at the best; NaN stays NaN."""
+        distance = (np.asarray(values) - self.best) / (self.worst - self.best)
+        return 1.0 - np.sqrt(np.clip(distance, 0.0, 1.0))
+
+    def value(self, shade: np.ndarray) -> np.ndarray:
+        return self.best + (1.0 - shade) ** 2 * (self.worst - self.best)
+
+
+def colour_scale(values: np.ndarray, better: Better) -> Scale:
+    """The scale for such values; the module's docstring gives the reasons."""
+    sign = 1.0 if better == "higher" else -1.0
+    known = sign * values[~np.isnan(values)]  # higher is better
+    if not len(known):
+        return Scale(0.0, sign)
+    worst, low, high, best = np.quantile(known, [0.0, 0.25, 0.75, 1.0])
+    fence = low - 1.5 * (high - low)
+    if fence < best:  # else nearly all values are the same, and the outliers all there is to see
+        worst = max(worst, fence)
+    if best - worst <= 1e-9 * abs(best):  # one value, but for rounding
+        worst = best - (abs(best) or 1.0)
+    return Scale(sign * float(worst), sign * float(best))
+
+
+def best_cell(values: np.ndarray, better: Better) -> tuple[int, int] | None:
+    """The row and column of the best value; the first column of equal ones, then the first row."""
+    if np.isnan(values).all():
+        return None
+    goodness = np.where(np.isnan(values), -np.inf, values if better == "higher" else -values)
+    depth, i = divmod(int(goodness.T.argmax()), len(values))
+    return i, depth
+
+
+# ---- drawing -----------------------------------------------------------------------------------
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    values = np.asarray(values, np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _pooled(surfaces: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([values.ravel() for values in surfaces])
+
+
+def _panels(title: str, surfaces: list[np.ndarray], most: int) -> tuple[Figure, list[Axes], Axes]:
+    """Axes for the maps and for the colour bar."""
+    n_sizes, n_depths = np.max([values.shape for values in surfaces], axis=0).tolist()
+    wide = _panel_pixels(n_depths, most) / DPI
+    high = max(_panel_pixels(n_sizes, HEIGHT, MOST_ROW), LEAST_HEIGHT) / DPI
+    figure, axes = panels(title, [wide] * len(surfaces), high, right=sum(BAR) + 0.45, gap=GAP)
+    frame, width = axes[-1].get_position(), figure.get_size_inches()[0]
+    bar = figure.add_axes(
+        (frame.x1 + BAR[0] / width, frame.y0, BAR[1] / width, frame.height), label="bar"
+    )
+    return figure, axes, bar
+
+
+def _panel_pixels(n: int, most: int, most_each: int | None = None) -> float:
+    """Of n cells, each of a whole number of pixels, so that they are equally wide, if they can."""
+    if n > most // 2:
+        return most
+    return n * min(round(most / n), most_each or most)
+
+
+def _draw_map(
+    ax: Axes, values: np.ndarray, sizes, better: Better, colours: Scale, note="", named=True
+) -> None:
+    """One map; the rows of the first are named for all."""
+    shades = colours.shade(values)
+    ax.imshow(shades, **PAINT)
+    best = best_cell(values, better)
+    if best is not None:
+        ax.plot(best[1], best[0], marker="o", markersize=9.0, markerfacecolor="none",
+                markeredgecolor=ink(PAINT["cmap"](shades[best])), markeredgewidth=1.6,
+                clip_on=False)  # fmt: skip
+    missing = " (grey: no value)" if np.isnan(values).any() else ""
+    note += _words(values, sizes, best)
+    dress(ax, f"depth{missing}", "number of trees" if named else "", note)
+    number_scale(ax, "x", 10, integer=True, grid=False)
+    rows = np.arange(0, len(sizes) if named else 0, -(-len(sizes) // MOST_LABELS))
+    scale(ax, "y", rows, [str(sizes[i]) for i in rows], grid=False)
+
+
+def _words(values: np.ndarray, sizes, best: tuple[int, int] | None) -> str:
+    if best is None:
+        return "no values"
+    trees = "1 tree" if sizes[best[0]] == 1 else f"{sizes[best[0]]} trees"
+    return f"best: depth {best[1]}, {trees}: {values[best]:.4g}"
+
+
+# ---- the colour bar ----------------------------------------------------------------------------
+
+
+def _draw_bar(bar: Axes, values: np.ndarray, colours: Scale, label: str) -> None:
+    """The colours, the best on top; of one value only that is numbered, of none nothing."""
+    known = np.unique(values[~np.isnan(values)])
+    shades = np.linspace(0.0, 1.0, 256)[:, None]
+    bar.imshow(shades if len(known) else np.full((1, 1), np.nan), extent=(0, 1, 0, 1), **PAINT)
+    dress(bar, "", label)
+    scale(bar, "x", np.empty(0), [])
+    shown = _round_values(colours) if len(known) > 1 else known
+    scale(
+        bar, "y", colours.shade(shown), [_plain(text) for text in numbers(shown, 3, 6)], grid=False
+    )
+    for value in known[[0, -1]] if len(known) else known:
+        _draw_tip(bar, value, colours)
+
+
+def _draw_tip(bar: Axes, value: float, colours: Scale) -> None:
+    """Where a value lies beyond an end of the scale, a tip, and how far it goes."""
+    distance = (value - colours.best) / (colours.worst - colours.best)
+    if 0.0 <= distance <= 1.0:
+        return
+    end, up = (0.0, -1.0) if distance > 1.0 else (1.0, 1.0)
+    tip = end + up * TIP * DPI / bar.bbox.height
+    corners = [(0.0, end), (1.0, end), (0.5, tip)]
+    colour = PAINT["cmap"](end)
+    bar.add_patch(Polygon(corners, facecolor=colour, transform=bar.transAxes, clip_on=False))
+    text = "to " + _plain(f"{value:.3g}")
+    Words(bar, np.array([[0.5, tip]]), [text], bar.transAxes, shift=(0.0, 7.0 * up))
+
+
+def _round_values(colours: Scale) -> np.ndarray:
+    """Values about evenly along the bar, each as round as the distance to the next allows."""
+    values = colours.value(np.linspace(0.0, 1.0, N_NUMBERS))
+    gaps = np.abs(np.diff(values))
+    decimals = -np.floor(np.log10(np.minimum(gaps[1:], gaps[:-1]))).astype(int)
+    inner = [round(v, int(n)) for v, n in zip(values[1:-1].tolist(), decimals, strict=True)]
+    return np.unique([colours.worst, *inner, colours.best])
+
+
+def _plain(number: str) -> str:
+    """1.5e+04 as 15000: a number is known by its length, too."""
+    return f"{float(number):.9g}"
