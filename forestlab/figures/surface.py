@@ -26,13 +26,13 @@ from matplotlib.patches import Polygon
 
 from forestlab.figures.curves import Better
 from forestlab.figures.style import DPI, NO_VALUE, dress, ink, panels
-from forestlab.figures.words import Words, number_scale, numbers, scale
+from forestlab.figures.words import Words, number_scale, scale
 
 WIDTH, NARROW = 480, 320  # pixels of a panel, alone or beside others
 HEIGHT, LEAST_HEIGHT = 300, 160
 MOST_ROW = 60  # pixels
 MOST_LABELS = 25  # sizes; with more, some rows have no label
-N_NUMBERS = 7  # about so many beside the colour bar
+N_NUMBERS, DIGITS = 7, 6  # at most so many beside the colour bar, of at most so many digits
 GAP = 0.35  # inches between panels
 BAR = (0.9, 0.18)  # inches from the last panel to the colour bar, and its width
 TIP = 0.13  # inches, the height of a tip of the bar
@@ -208,9 +208,7 @@ def _draw_bar(bar: Axes, values: np.ndarray, colours: Scale, label: str) -> None
     dress(bar, "", label)
     scale(bar, "x", np.empty(0), [])
     shown = _round_values(colours) if len(known) > 1 else known
-    scale(
-        bar, "y", colours.shade(shown), [_plain(text) for text in numbers(shown, 3, 6)], grid=False
-    )
+    scale(bar, "y", colours.shade(shown), [f"{value:.{DIGITS}g}" for value in shown], grid=False)
     for value in known[[0, -1]] if len(known) else known:
         _draw_tip(bar, value, colours)
 
@@ -225,19 +223,17 @@ def _draw_tip(bar: Axes, value: float, colours: Scale) -> None:
     corners = [(0.0, end), (1.0, end), (0.5, tip)]
     colour = PAINT["cmap"](end)
     bar.add_patch(Polygon(corners, facecolor=colour, transform=bar.transAxes, clip_on=False))
-    text = "to " + _plain(f"{value:.3g}")
+    text = f"to {float(f'{value:.3g}'):.9g}"  # not 1.5e+04, but 15000
     Words(bar, np.array([[0.5, tip]]), [text], bar.transAxes, shift=(0.0, 7.0 * up))
 
 
 def _round_values(colours: Scale) -> np.ndarray:
-    """Values about evenly along the bar, each as round as the distance to the next allows."""
+    """Values about evenly along the bar, each as round as the distance to the next allows.
+
+    The ends may have a digit more: they are of interest themselves.
+    """
     values = colours.value(np.linspace(0.0, 1.0, N_NUMBERS))
     gaps = np.abs(np.diff(values))
-    decimals = -np.floor(np.log10(np.minimum(gaps[1:], gaps[:-1]))).astype(int)
-    inner = [round(v, int(n)) for v, n in zip(values[1:-1].tolist(), decimals, strict=True)]
-    return np.unique([colours.worst, *inner, colours.best])
-
-
-def _plain(number: str) -> str:
-    """1.5e+04 as 15000: a number is known by its length, too."""
-    return f"{float(number):.9g}"
+    decimals = -np.floor(np.log10([gaps[0] / 10, *np.minimum(gaps[1:], gaps[:-1]), gaps[-1] / 10]))
+    rounded = [round(v, int(n)) for v, n in zip(values.tolist(), decimals, strict=True)]
+    return np.unique([float(f"{value:.{DIGITS}g}") for value in rounded])
