@@ -270,7 +270,7 @@ def _draw(folder: Path, found: Findings, tree: TreeView, title: str, image_shape
             folder / f"uncertainty/{split}.png",
         )
     if "oob" in found.surfaces:
-        picture = figures.voters_curve(*error_by_voters(found.surfaces["oob"]), title)
+        picture = figures.voters_curve(*error_by_voters(found.surfaces["oob"]), title, **_voters_spread(found))
         figures.save(picture, folder / "oob/voters.png")
     figures.save(_importance_picture(figures, found, tree, title, image_shape),
                  folder / "importance.png")  # fmt: skip
@@ -308,7 +308,7 @@ def _draw_deeper(
     if deeper.strength is not None:
         figures.save(figures.strength_curve(deeper.strength, title), folder / "strength.png")
     for split, by_combiner in deeper.calibrations.items():
-        picture = figures.reliability_diagram(by_combiner, f"{title}, {split}")
+        picture = figures.reliability_diagram({name: found._asdict() for name, found in by_combiner.items()}, f"{title}, {split}")
         figures.save(picture, folder / f"calibration/{split}.png")
     if deeper.coverages:
         kind = "set" if found.task == "classification" else "interval"
@@ -322,9 +322,8 @@ def _draw_deeper(
         figures.save(picture, folder / "band.png")
     if deeper.regions is not None:
         extent, posteriors, (points, labels) = deeper.regions
-        grids = {f"depth {depth}": grid for depth, grid in posteriors.items()}
         picture = figures.decision_regions(
-            grids, extent, points, labels, found.classes or [], names, title
+            posteriors, extent, points, labels, found.classes or [], names, title
         )
         figures.save(picture, folder / "regions.png")
 

@@ -15,6 +15,7 @@ from forestlab.figures.regions import class_colours, fade
 from forestlab.figures.style import NO_VALUE
 from forestlab.figures.surface import Scale, best_cell, colour_scale
 from forestlab.figures.voters import group_voters
+from forestlab.study.plane import grid_of
 
 TITLE = "Accuracy – a study of $ 5, and $ 7"
 LONG = "a long title " * 30
@@ -43,7 +44,7 @@ def plane(n_classes, size=40, n_rows=60):
     middles = rng.normal(0, 3, (n_classes, 2))
     labels = np.arange(n_rows) % n_classes
     X = middles[labels] + rng.normal(0, 0.7, (n_rows, 2))
-    places, extent = figures.grid_of(X, size)
+    places, extent = grid_of(X, size)
     near = np.exp(-0.5 * ((places[:, None] - middles) ** 2).sum(axis=2)) + 1e-3
     grid = (near / near.sum(axis=1, keepdims=True)).reshape(size, size, n_classes)
     return grid, extent, X, labels
@@ -340,7 +341,7 @@ def test_train_decides_the_colours_if_nothing_else_can(drawn):
 
 def test_the_grid_holds_the_rows_and_pixels_are_equally_far_apart():
     X = np.array([[0.0, 10.0], [2.0, 30.0], [1.0, 20.0]])
-    places, extent = figures.grid_of(X, 5)
+    places, extent = grid_of(X, 5)
     left, right, bottom, top = extent
     assert (left, right, bottom, top) == (-0.1, 2.1, 9.0, 31.0)
     for row, column in itertools.product(range(5), range(5)):
@@ -350,10 +351,10 @@ def test_the_grid_holds_the_rows_and_pixels_are_equally_far_apart():
 
 
 def test_a_feature_that_does_not_vary_has_a_margin_too():
-    places, extent = figures.grid_of(np.full((4, 2), 3.0), 2)
+    places, extent = grid_of(np.full((4, 2), 3.0), 2)
     assert extent == (2.5, 3.5, 2.5, 3.5)
     assert sorted(set(places.ravel())) == [2.75, 3.25]
-    assert figures.grid_of(np.zeros((1, 2)))[0].shape == (22500, 2)
+    assert grid_of(np.zeros((1, 2)))[0].shape == (22500, 2)
 
 
 def naive_fade(p, colour):
@@ -382,7 +383,7 @@ def test_pixels_fade_to_white_as_the_class_gets_unsure():
 def test_a_class_is_painted_where_it_was_predicted():
     """Class 1 is right of x = 1 and above y = 10, and nothing is drawn over the places asked."""
     X = np.array([[0.0, 0.0], [2.0, 20.0]])
-    places, extent = figures.grid_of(X, 30)
+    places, extent = grid_of(X, 30)
     inside = (places[:, 0] > 1) & (places[:, 1] > 10)
     grid = np.stack([~inside, inside], axis=1).astype(float).reshape(30, 30, 2)
     figure = figures.decision_regions({3: grid}, extent, X, [0, 1], ["a", "b"], ["x", "y"], TITLE)

@@ -18,7 +18,7 @@ from forestlab.figures.curves import (
 )
 from forestlab.figures.importance import importance
 from forestlab.figures.intervals import coverage_curve, prediction_band
-from forestlab.figures.regions import decision_regions, grid_of
+from forestlab.figures.regions import decision_regions
 from forestlab.figures.style import SPLIT_COLOURS, save
 from forestlab.figures.surface import surface_map, surface_maps
 from forestlab.figures.tree import draw_tree
@@ -36,7 +36,6 @@ __all__ = [
     "decision_regions",
     "depth_curve",
     "draw_tree",
-    "grid_of",
     "importance",
     "overlaid_curves",
     "prediction_band",

@@ -1,7 +1,7 @@
 """Which class a forest gives to each place of a plane, at several depths.
 
 A *grid* is the plane cut into pixels: class probabilities at each pixel's middle, shape (h, w, K),
-the first row at the bottom. `grid_of` says where these middles are.
+the first row at the bottom. `study.plane` says where these middles are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from forestlab.figures.words import number_scale, scale
 
 SIDES = (3.0, 2.4)  # inches of a panel, if panels are few or many
 FEW_PANELS = 3
-MARGIN = 0.05  # of the points' range, on each side
 FEW_POINTS = 300  # with more, they are smaller
 MOST_POINTS = 2000  # with more, a panel is all points
 MOST_NAMED = 29  # classes in the legend
@@ -30,29 +29,6 @@ NAME_LETTERS = 24
 AXIS_LETTERS = 26
 
 Extent = tuple[float, float, float, float]
-
-
-def grid_of(X: np.ndarray, size: int = 150) -> tuple[np.ndarray, Extent]:
-    """The places to ask a model about, so that its answers fill the plane around the rows of X.
-
-    Parameters
-    ----------
-    X : (n, 2)
-    size : pixels along each side
-
-    Returns
-    -------
-    middles : (size * size, 2) of the pixels, line by line from the bottom left: K answers to them,
-        reshaped to (size, size, K), are a grid
-    extent : (left, right, bottom, top) of the plane, a little wider than the rows
-    """
-    X = np.asarray(X, np.float64)
-    low, high = X.min(axis=0), X.max(axis=0)
-    margin = np.where(high > low, MARGIN * (high - low), 0.5)
-    low, high = low - margin, high + margin
-    x, y = (low + (np.arange(size)[:, None] + 0.5) * (high - low) / size).T
-    middles = np.column_stack([np.tile(x, size), np.repeat(y, size)])
-    return middles, (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
 
 
 def decision_regions(

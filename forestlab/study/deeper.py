@@ -30,6 +30,7 @@ from forestlab.study.coverage import (
 )
 from forestlab.study.jackknife import Jackknife, jackknife
 from forestlab.study.permutation import Permutation, permutation_importance
+from forestlab.study.plane import Extent, grid_of
 from forestlab.study.quantiles import leaf_intervals
 from forestlab.study.strength import ResidualStrength, VoteStrength, strength
 from forestlab.study.surface import Surface
@@ -37,7 +38,6 @@ from forestlab.study.uncertainty import Uncertainty
 
 BAND_LEVEL = 0.9
 BAND_POINTS = 200
-REGION_POINTS = 150  # a side
 REGIONS = 4  # depths that are drawn
 
 
@@ -60,7 +60,7 @@ class AlongOne(NamedTuple):
 class Regions(NamedTuple):
     """A classification on two features, over the plane."""
 
-    extent: tuple[float, float, float, float]  # left, right, bottom, top
+    extent: Extent
     posteriors: dict[int, np.ndarray]  # by depth: (h, w, n_classes), lowest row first
     training: tuple[np.ndarray, np.ndarray]  # (n, 2) and class codes
 
@@ -282,21 +282,14 @@ class _Look:
         """The forest over the plane of its two features, at a few depths."""
         if self.task != "classification":
             return None
-        low, high = self.X.min(axis=0), self.X.max(axis=0)
-        margin = 0.05 * np.where(high > low, high - low, 1.0)
-        low, high = low - margin, high + margin
-        side = [np.linspace(low[j], high[j], REGION_POINTS) for j in range(2)]
-        plane = np.stack(np.meshgrid(*side), axis=-1)
+        middles, extent = grid_of(self.X)
+        side = round(np.sqrt(len(middles)))
         deepest = max(n_depths - 1, 1)
-        depths = np.unique(np.geomspace(1, deepest, REGIONS).round().astype(int))
-        shape = (REGION_POINTS, REGION_POINTS, -1)
+        depths = np.unique(np.geomspace(1, deepest, REGIONS).round().astype(int)).tolist()
         some = evenly(len(self.X), most_rows)
         return Regions(
-            (low[0], high[0], low[1], high[1]),
-            {
-                int(depth): self._asked(plane.reshape(-1, 2), int(depth)).reshape(shape)
-                for depth in depths
-            },
+            extent,
+            {depth: self._asked(middles, depth).reshape(side, side, -1) for depth in depths},
             (self.X[some], self.truth[some]),
         )
 

@@ -1,0 +1,29 @@
+"""The plane around rows of two features, in pixels."""
+
+import numpy as np
+
+Extent = tuple[float, float, float, float]  # left, right, bottom, top
+MARGIN = 0.05  # of the rows' range, on each side
+
+
+def grid_of(X: np.ndarray, size: int = 150) -> tuple[np.ndarray, Extent]:
+    """The places to ask a model about, so that its answers fill the plane around the rows of X.
+
+    Parameters
+    ----------
+    X : (n, 2)
+    size : pixels along each side
+
+    Returns
+    -------
+    middles : (size * size, 2) of the pixels, line by line from the bottom left: K answers to them,
+        reshaped to (size, size, K), are a grid
+    extent : (left, right, bottom, top) of the plane, a little wider than the rows
+    """
+    X = np.asarray(X, np.float64)
+    low, high = X.min(axis=0), X.max(axis=0)
+    margin = np.where(high > low, MARGIN * (high - low), 0.5)
+    low, high = low - margin, high + margin
+    x, y = (low + (np.arange(size)[:, None] + 0.5) * (high - low) / size).T
+    middles = np.column_stack([np.tile(x, size), np.repeat(y, size)])
+    return middles, (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
