@@ -105,6 +105,7 @@ class Config:
     seed: int = 0
     n_jobs: int = -1
     resume: bool = False
+    sweeps: list[str] | None = None  # products of overrides, as typed; null: this is one job
 
 
 TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume")
@@ -183,9 +184,10 @@ def settled(config, is_sweep: bool):
 
 
 def flat(config) -> dict[str, Any]:
-    """The resolved config as one level of dotted keys."""
+    """The resolved config as one level of dotted keys; `sweeps` is of all jobs, not of one."""
     found: dict[str, Any] = {}
     whole: Any = OmegaConf.to_container(config, resolve=True)
+    whole.pop("sweeps", None)
     waiting = [("", whole)]
     while waiting:
         prefix, node = waiting.pop()

@@ -246,21 +246,29 @@ def _draw_and_fit(config: Config, data: Prepared, n_jobs: int, show: bool):
     )
 
 
-def run(config: Config, name: str, parent: Callable[[], str | None], show: bool) -> Result:
+def run(
+    config: Config,
+    name: str,
+    parent: Callable[[], str | None],
+    show: bool,
+    experiment: str | None = None,
+) -> Result:
     """Do one run, and log it unless tracking is off.
 
     The run is opened while the forest already grows: importing MLflow and opening a store take
-    longer than many a fit. `parent` gives the id of the sweep's run, or None.
+    longer than many a fit. `parent` gives the id of the sweep's run, or None. `experiment`, the name
+    of a figure or table that the run is for, becomes a tag.
     """
     config = normalised(config)
     if config.tracking.name == "none":
         return Result(name, "FINISHED", None, _last(_numbers(fit_and_study(config, show))))
     if config.resume:
-        done = _finished_before(config)
+        done = finished_before(config)
         if done is not None:
-            return done._replace(name=name)
+            metrics, uri = dict(done.data.metrics), open_store(config).uri
+            return Result(name, "SKIPPED", done.info.run_id, metrics, uri)
     prepare(config)  # before two threads ask for it
-    opened = background().submit(_open_run, config, name, parent)
+    opened = background().submit(_open_run, config, name, parent, experiment)
     try:
         done = fit_and_study(config, show)
         store, run_id = opened.result()
@@ -294,24 +302,31 @@ def open_store(config: Config):
     return _open_store(OmegaConf.to_yaml(config.tracking, resolve=True))
 
 
-def _finished_before(config: Config) -> Result | None:
+def identity(config: Config) -> dict[str, str]:
+    """The tags that runs of one result share: configuration, data and code."""
+    from forestlab import provenance
+
+    return {
+        "config_hash": configs.fingerprint(normalised(config)),
+        "dataset_digest": prepare(config).digest,
+        "result_version": provenance.versions()["result_version"],
+    }
+
+
+def finished_before(config: Config):
+    """The newest finished run with the result of a config, as MLflow's Run; None without one."""
     from forestlab import tracking
 
-    store = open_store(config)
-    tags = _tags(config)
-    identity = {key: tags[key] for key in ("config_hash", "dataset_digest", "result_version")}
-    done = tracking.find_finished(store, identity)
-    if done is None:
-        return None
-    return Result("", "SKIPPED", done.info.run_id, dict(done.data.metrics), store.uri)
+    return tracking.find_finished(open_store(config), identity(config))
 
 
-def _open_run(config: Config, name: str, parent: Callable[[], str | None]):
+def _open_run(config: Config, name: str, parent: Callable[[], str | None], experiment: str | None):
     """Start the run and log what is known of it before the fit; (store, run id)."""
     from forestlab import tracking
 
     store = open_store(config)
-    run_id = tracking.start(store, config.tracking.run_name or name, _tags(config), parent())
+    tags = _tags(config) | ({"experiment": experiment} if experiment else {})
+    run_id = tracking.start(store, config.tracking.run_name or name, tags, parent())
     try:
         tracking.log_numbers(store, run_id, [], configs.flat(config))
         data = prepare(config)
@@ -345,9 +360,7 @@ def _tags(config: Config) -> dict[str, Any]:
     from forestlab import provenance
 
     data = prepare(config)
-    tags = {
-        "config_hash": configs.fingerprint(config),
-        "dataset_digest": data.digest,
+    tags = identity(config) | {
         "seed": config.seed,
         "dataset": config.dataset.name,
         "model": config.model.name,

@@ -98,10 +98,10 @@ def _say_where(results: list, parent) -> None:
     where = next((result.where for result in results if result.where), "")
     where = where or parent.store.uri
     print(f"\nlogged as run {logged[-1]} in {where.removeprefix('sqlite:///')}")
-    print(f"look at it: {_ui_command(where)}")
+    print(f"look at it: {ui_command(where)}")
 
 
-def _ui_command(where: str) -> str:
+def ui_command(where: str) -> str:
     """The command that shows a store; a server shows itself."""
     if where.startswith("http"):
         return where

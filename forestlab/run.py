@@ -2,19 +2,23 @@
 
     python -m forestlab.run model=forest dataset=digits
     python -m forestlab.run model=forest dataset=digits -m max_depth=1,5,20
+    python -m forestlab.run experiment=tree_regression
     python -m forestlab.run --help
 
-A sweep is a parent run with its children beneath. Before anything is logged the jobs (of a large
+A sweep is a parent run with its children beneath. An experiment's sweep may be several products,
+one in each line of its `sweeps`. Before anything is logged the jobs (of a large
 sweep the first ones) are composed and checked, so a mistake costs one line and exit code 2. A job
 that fails is marked FAILED, the others go on, and the exit code is 1; Ctrl-C and SIGTERM end the
 runs as KILLED.
 """
 
+import copy
 import difflib
 import gc
 import logging
 import os
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Callable
@@ -37,6 +41,7 @@ NOISE = ("full_key:", "object_type=", "reference_type=", "Set the env", "Config 
 GROUPS = ("dataset", "model", "criterion", "search", "study", "tracking")
 TOP = (*GROUPS, *configs.TOP)
 UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs")  # overrides that no name tells
+MISTAKES = (ConfigError, HydraException, OmegaConfBaseException)  # of the person at the keyboard
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
 
 results: list[Any] = []  # of the jobs in this process
@@ -53,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _main(arguments: list[str] | None) -> int:
-    arguments = multirun_first(sys.argv[1:] if arguments is None else arguments)
+    arguments = as_hydra_takes(sys.argv[1:] if arguments is None else arguments)
     configs.register()
     sys.argv = [sys.argv[0], *arguments]
     options = get_args_parser().parse_args(arguments)
@@ -65,9 +70,11 @@ def _main(arguments: list[str] | None) -> int:
     try:
         configs.require_home()
         todo = plan(options)
+        if not todo.products:
+            raise ConfigError(f"experiment={todo.experiment} has no runs: it is only drawn.")
         for config in todo.configs:
             _check(config)
-    except (ConfigError, HydraException, OmegaConfBaseException) as error:
+    except MISTAKES as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -75,10 +82,12 @@ def _main(arguments: list[str] | None) -> int:
     return _run_sweep(todo) if todo.is_sweep else _run_one()
 
 
-def multirun_first(arguments: list[str]) -> list[str]:
-    """Put -m in front: this Hydra takes overrides on one side of it only."""
+def as_hydra_takes(arguments: list[str]) -> list[str]:
+    """Put -m in front: this Hydra takes overrides on one side of it only. And add the + to
+    experiment=…: it is no choice among defaults."""
     flags = [word for word in arguments if word in ("-m", "--multirun")]
-    return flags[:1] + [word for word in arguments if word not in ("-m", "--multirun")]
+    words = [word for word in arguments if word not in ("-m", "--multirun")]
+    return flags[:1] + [f"+{w}" if w.startswith("experiment=") else w for w in words]
 
 
 def one_line(error: Exception) -> str:
@@ -121,10 +130,19 @@ class Plan(NamedTuple):
     swept: list[str]  # the keys that vary
     name: str
     launcher: str = "basic"
+    products: list[list[str]] = [[]]  # overrides to add, one list for each of Hydra's multiruns
+    experiment: str | None = None
 
 
-def plan(options) -> Plan:
-    """What the command line asks for."""
+def jobs(arguments: list[str]) -> list[Config]:
+    """The configs of all jobs of a command line."""
+    configs.register()
+    options = get_args_parser().parse_args(as_hydra_takes(arguments))
+    return plan(options, most=None).configs
+
+
+def plan(options, most: int | None = MOST_CHECKED) -> Plan:
+    """What the command line asks for; of a sweep at most so many jobs are composed."""
     from hydra import compose, initialize_config_dir
     from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
     from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -134,37 +152,53 @@ def plan(options) -> Plan:
         extra = [f"hydra.searchpath=[file://{os.path.abspath(options.config_dir)}]"]
     name = options.config_name or "config"
     with initialize_config_dir(config_dir=str(configs.conf_folder()), version_base="1.3"):
-        parsed = OverridesParser.create().parse_overrides(options.overrides)
-        plain = [str(o.input_line) for o in parsed if not o.is_sweep_override()]
+        parse = OverridesParser.create().parse_overrides
+        given = parse(options.overrides)
+        plain = [str(o.input_line) for o in given if not o.is_sweep_override()]
         master = compose(name, overrides=plain + extra, return_hydra_config=True)
-        sweep = options.multirun or str(master.hydra.mode).endswith("MULTIRUN")
-        if not sweep:
-            if len(plain) < len(parsed):
-                first = next(o.input_line for o in parsed if o.is_sweep_override())
-                raise ConfigError(f"{first} is a sweep: add -m to run it.")
-            return Plan([_settled(master, False)], 1, False, [], "")
-        own = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
-        both = OverridesParser.create().parse_overrides(own + options.overrides)
-        swept = [o.get_key_element() for o in both if o.is_sweep_override()]
-        title = " ".join(o for o in own + options.overrides if not o.startswith(UNTOLD))
-        launcher = "basic" if "basic_launcher" in master.hydra.launcher._target_ else "other"
-        if "basic_sweeper" not in master.hydra.sweeper._target_:
-            return Plan([_settled(master, True)], 1, True, swept, title, launcher)
-        jobs = BasicSweeper.split_arguments(both, None)[0]
         base = _without_hydra(master)
+        sweep = options.multirun or str(master.hydra.mode).endswith("MULTIRUN")
+        experiment = master.hydra.runtime.choices.get("experiment")
+        if any(o.get_key_element() == "+experiment" and o.is_sweep_override() for o in given):
+            raise ConfigError("experiment=…: one at a time, as each is a sweep of its own.")
+        if not (sweep or base.sweeps is not None):
+            if len(plain) < len(given):
+                first = next(o.input_line for o in given if o.is_sweep_override())
+                raise ConfigError(f"{first} is a sweep: add -m to run it.")
+            return Plan([configs.settled(base, False)], 1, False, [], "")
+        own = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
+        products = _products(base.sweeps, given)
+        lines = [parse(own + options.overrides + product) for product in products]
+        swept = [o.get_key_element() for line in lines for o in line if o.is_sweep_override()]
+        swept += [o.split("=")[0] for product in products for o in product]
+        told = [o for o in own + options.overrides if not o.startswith(UNTOLD)]
+        title = " ".join(o.removeprefix("+experiment=") for o in told)
+        launcher = "basic" if "basic_launcher" in master.hydra.launcher._target_ else "other"
+        first = [configs.settled(copy.deepcopy(base), True)]
+        planned = Plan(first, 1, True, swept, title, launcher, products, experiment)
+        if "basic_sweeper" not in master.hydra.sweeper._target_:
+            return planned
+        jobs = [job for line in lines for job in BasicSweeper.split_arguments(line, None)[0]]
+        bases = {(): base}
         composed: list[Any] = []
-        for job in jobs[:MOST_CHECKED]:
+        for job in jobs[:most]:
             changed = [override for override in job if override not in plain]
-            if any(override.split("=")[0].split("@")[0] in GROUPS for override in changed):
-                composed.append(compose(name, overrides=job + extra))
-            else:  # 40 times as fast
-                composed.append(OmegaConf.merge(base, OmegaConf.from_dotlist(changed)))
-        composed = [configs.settled(config, True) for config in composed]
-        return Plan(composed, len(jobs), True, swept, title, launcher)
+            groups = tuple(o for o in changed if o.split("=")[0].split("@")[0] in GROUPS)
+            if groups not in bases:
+                bases[groups] = compose(name, overrides=[*plain, *groups, *extra])
+            # 40 times as fast as to compose
+            values = OmegaConf.from_dotlist([o for o in changed if o not in groups])
+            config = OmegaConf.merge(bases[groups], values)
+            composed.append(configs.settled(config, True))
+        return planned._replace(configs=composed, n_jobs=len(jobs))
 
 
-def _settled(master, is_sweep: bool):
-    return configs.settled(_without_hydra(master), is_sweep)
+def _products(sweeps, given: list) -> list[list[str]]:
+    """The overrides of each line of `sweeps`; what the command line gives stands for all lines."""
+    if sweeps is None:
+        return [[]]
+    keys = [override.get_key_element() for override in given]
+    return [[w for w in shlex.split(line) if w.split("=")[0] not in keys] for line in sweeps]
 
 
 def _without_hydra(config):
@@ -202,7 +236,8 @@ def task(config: Config) -> float | None:
     report.show_warnings()
     report.started(name, len(results))
     try:
-        result = job.run(config, name, _parent_id, show=report.is_terminal())
+        experiment = HydraConfig.get().runtime.choices.get("experiment")
+        result = job.run(config, name, _parent_id, report.is_terminal(), experiment)
     except Exception as error:
         result = job.Result(name, "FAILED", None, {})
         logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file
@@ -248,14 +283,19 @@ def _run_sweep(todo: Plan) -> int:
     from forestlab import report, sweep
 
     global parent
-    parent = sweep.Parent(todo.configs[0], todo.name, todo.n_jobs)
+    parent = sweep.Parent(todo.configs[0], todo.name, todo.n_jobs, todo.experiment)
     if todo.launcher != "basic":  # jobs in other processes hear of it through the environment
         os.environ[PARENT_VARIABLE] = parent.run_id or ""
     os.environ[SWEPT_VARIABLE] = ",".join(todo.swept)
     report.expect(todo.n_jobs)
     status, code = "KILLED", 130
+    arguments = sys.argv[1:]
     try:
-        _hydra_main()()
+        for number, product in enumerate(todo.products):
+            apart = f"hydra.sweep.subdir={number}-${{hydra.job.num}}"
+            more = [*product, apart] if len(todo.products) > 1 else product
+            sys.argv[1:] = as_hydra_takes(["-m", *arguments, *more])
+            _hydra_main()()
         failed = sweep.any_failed(parent, results)
         status, code = ("FAILED", 1) if failed else ("FINISHED", 0)
     except KeyboardInterrupt:

@@ -17,9 +17,10 @@ class Parent:
     """The parent run. It is opened when a job first asks for it, so that nothing waits for MLflow
     before the first tree grows; without tracking there is none."""
 
-    def __init__(self, first: Config, name: str, n_jobs: int):
+    def __init__(self, first: Config, name: str, n_jobs: int, experiment: str | None = None):
         """`first` is the config of the sweep's first job."""
         self.first, self.name, self.n_jobs = first, name, n_jobs
+        self.tags = {"kind": "sweep"} | ({"experiment": experiment} if experiment else {})
         self.is_tracked = first.tracking.name != "none"
         self.is_open = False
 
@@ -31,7 +32,7 @@ class Parent:
         store = job.open_store(self.first)
         if self.first.resume:
             tracking.sweep_up(store)
-        tags = {"kind": "sweep"} | provenance.versions() | provenance.code()[0]
+        tags = self.tags | provenance.versions() | provenance.code()[0]
         run_id = tracking.start(store, self.name or "sweep", tags)
         tracking.log_numbers(store, run_id, [], {"sweep": self.name, "n_jobs": self.n_jobs})
         self.is_open = True
@@ -97,7 +98,7 @@ def _log_comparison(parent: Parent, skipped: list) -> None:
         folder = Path(scratch) / "comparison"
         folder.mkdir()
         (folder / "children.json").write_text(json.dumps([_row(run) for run in runs], indent=1))
-        if finished:
+        if finished and parent.first.tracking.pictures:
             _draw(parent, finished, folder)
         tracking.log_folder(parent.store, parent.run_id, Path(scratch))
 

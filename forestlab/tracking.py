@@ -243,3 +243,21 @@ def curve(store: Store, run_id: str, metric: str):
     for point in history:
         values[point.step] = point.value
     return values
+
+
+def artifact_path(store: Store, run_id: str, name: str) -> Path:
+    """A run's artifact as a local file, fetched if the store keeps it elsewhere."""
+    return Path(store.client.download_artifacts(run_id, name))
+
+
+def load_model(store: Store, run: Run) -> Any:
+    """The estimator that `log_model` stored with a run."""
+    import mlflow.sklearn  # late: it takes a second
+
+    before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else store.uri
+    mlflow.set_tracking_uri(store.uri)
+    try:
+        (output,) = run.outputs.model_outputs
+        return mlflow.sklearn.load_model(f"models:/{output.model_id}")
+    finally:
+        mlflow.set_tracking_uri(before)

@@ -1,0 +1,50 @@
+"""The figures and tables of the documents, each made again from logged runs.
+
+    python -m experiments                        lists them
+    python -m experiments tree_regression        runs what is missing, reads it back and draws
+
+An experiment is a module here and the file of the same name in conf/experiment/, which holds its
+sweep. The module has a docstring, whose first line says what is shown, and
+
+    DOCUMENT = "000"                             the document that it is from
+    SAYS = "…"                                   what the document claims, and where it errs
+    table(runs) -> DataFrame                     the numbers, from the logged runs alone
+    draw(table) -> Figure                        the picture of them
+    judge(table) -> list of Verdict              what was claimed beside what was found
+
+Modules whose names begin with _ are no experiments but what these share.
+"""
+
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+from experiments._runs import LoggedRun, frame
+from experiments._verdict import Verdict
+
+
+def names() -> list[str]:
+    """All experiments, by document and name."""
+    found = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
+    return sorted(found, key=lambda name: (load(name).DOCUMENT, name))
+
+
+def load(name: str) -> Any:
+    """The module of an experiment."""
+    return importlib.import_module(f"experiments.{name}")
+
+
+def title(experiment) -> str:
+    """The first line of its docstring."""
+    return experiment.__doc__.strip().split("\n")[0]
+
+
+def reference(document: str) -> dict[str, Any]:
+    """Numbers that a document's own code gives, with how they were made under "made_by"."""
+    path = Path(__file__).parent / "reference" / f"document_{document}.json"
+    return json.loads(path.read_text())
+
+
+__all__ = ["LoggedRun", "Verdict", "frame", "load", "names", "reference", "title"]

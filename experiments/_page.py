@@ -1,0 +1,169 @@
+"""figures/index.html: everything that was made, on one page.
+
+The page is built from what is in the folder, so making one experiment keeps the others on it.
+"""
+
+import csv
+import json
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+MOST_ROWS = 200  # of a table on the page; the file has all
+SIGNS = {"near": "", "below": "at most ", "above": "at least "}
+
+STYLE = """
+:root { --ink: #222; --quiet: #666; --line: #ddd; --good: #1a7f37; --bad: #c0321a; --blue: #0b63a5; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 58rem; color: var(--ink);
+  background: #fff; font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
+h1 { font-size: 1.6rem; margin: 0 0 .3rem; }
+h2 { font-size: 1.05rem; margin: 2.6rem 0 .6rem; color: var(--quiet); font-weight: 600; }
+h3 { font-size: 1.2rem; margin: 0; }
+h4 { font-size: .8rem; margin: 1.2rem 0 .3rem; color: var(--quiet); text-transform: uppercase;
+  letter-spacing: .04em; }
+p { margin: .3rem 0; }
+a { color: var(--blue); }
+code { font: .86em ui-monospace, Menlo, Consolas, monospace; background: #f3f3f3;
+  padding: .1em .35em; border-radius: 4px; }
+nav { columns: 18rem; margin: 1rem 0 0; font-size: .92rem; }
+nav a { display: block; text-decoration: none; padding: .1rem 0; break-inside: avoid; }
+section { border: 1px solid var(--line); border-radius: 10px; padding: 1.1rem 1.2rem;
+  margin: 0 0 1.4rem; }
+header { display: flex; gap: .3rem .8rem; flex-wrap: wrap; align-items: baseline;
+  justify-content: space-between; }
+img { display: block; max-width: 100%; height: auto; margin: .9rem auto .2rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .88rem; }
+th { text-align: left; font-weight: 600; color: var(--quiet); }
+th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.holds { color: var(--good); font-weight: 600; white-space: nowrap; }
+.fails { color: var(--bad); font-weight: 600; white-space: nowrap; }
+.quiet, summary { color: var(--quiet); font-size: .88rem; }
+summary { cursor: pointer; margin-top: .8rem; }
+ul { margin: .4rem 0; padding-left: 1.2rem; font-size: .88rem; columns: 17rem; }
+"""
+
+
+def write_page(folder: Path) -> None:
+    """index.html over all NAME.json in the folder."""
+    texts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    texts.sort(key=lambda made: (made["document"], made["name"]))
+    (folder / "index.html").write_text(page(folder, texts), encoding="utf-8")
+
+
+def page(folder: Path, texts: list[dict[str, Any]]) -> str:
+    """The page's HTML; texts are what NAME.json hold."""
+    verdicts = [verdict for made in texts for verdict in made["verdicts"]]
+    n_held = sum(verdict["holds"] for verdict in verdicts)
+    n_runs = len({run["url"] for made in texts for run in made["runs"]})
+    body = [
+        "<h1>The documents’ figures and tables, made again</h1>",
+        f'<p class="quiet">{len(texts)} made from {n_runs} logged runs; '
+        f"{n_held} of {len(verdicts)} verdicts hold.</p>",
+        "<nav>" + "".join(_entry(made) for made in texts) + "</nav>",
+    ]
+    for document, members in groupby(texts, key=lambda made: made["document"]):
+        body.append(f"<h2>Document {escape(document)}</h2>")
+        body += [_section(folder, made) for made in members]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<title>forestlab: figures and tables of the documents</title>\n"
+        f"<style>{STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
+    )
+
+
+def _entry(made: dict[str, Any]) -> str:
+    name = escape(made["name"])
+    return f'<a href="#{name}">{_mark(all(v["holds"] for v in made["verdicts"]), "")} {name}</a>'
+
+
+def _mark(holds: bool, word: str) -> str:
+    kind, sign = ("holds", "✓") if holds else ("fails", "✗")
+    return f'<span class="{kind}">{sign}{" " + word if word else ""}</span>'
+
+
+def _section(folder: Path, made: dict[str, Any]) -> str:
+    name, title = escape(made["name"]), escape(made["title"])
+    files = " · ".join(f'<a href="{name}.{kind}">{kind}</a>' for kind in ("png", "svg", "csv"))
+    return "\n".join(
+        [
+            f'<section id="{name}">',
+            f'<header><h3>{title}</h3><span class="quiet"><code>{name}</code> · {files}</span></header>',
+            f'<a href="{name}.svg"><img src="{name}.png" alt="{title}" loading="lazy"></a>',
+            "<h4>What the document says</h4>",
+            *(f"<p>{escape(part)}</p>" for part in made["says"].strip().split("\n\n")),
+            "<h4>What forestlab got</h4>",
+            _verdicts(made["verdicts"]),
+            _details("The table behind it", _table(folder / f"{made['name']}.csv")),
+            _runs(made),
+            "</section>",
+        ]
+    )
+
+
+# ---- parts of a section ------------------------------------------------------------------------
+
+
+def _verdicts(verdicts: list[dict[str, Any]]) -> str:
+    rows = [
+        f"<tr><td>{escape(v['what'])}</td>"
+        f'<td class="number">{escape(SIGNS[v["side"]] + _number(v["expected"]))}</td>'
+        f'<td class="number">{escape(_number(v["found"]))}</td>'
+        f'<td class="number">{escape(_number(v["tolerance"]))}</td>'
+        f"<td>{escape(v['reason'])}</td>"
+        f"<td>{_mark(v['holds'], 'holds' if v['holds'] else 'does not hold')}</td></tr>"
+        for v in verdicts
+    ]
+    heads = ("claim", "expected", "found", "tolerance", "and its reason", "verdict")
+    return _rows(heads, rows)
+
+
+def _number(value: float | str) -> str:
+    """Short; a difference that is nothing but rounding is not spelt out."""
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def _rows(heads, rows: list[str]) -> str:
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    body = "".join(rows)
+    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def _details(summary: str, content: str) -> str:
+    return f"<details><summary>{summary}</summary>{content}</details>"
+
+
+def _table(path: Path) -> str:
+    with open(path, newline="", encoding="utf-8") as file:
+        heads, *lines = csv.reader(file)
+    rows = [
+        "<tr>" + "".join(f'<td class="number">{escape(_short(text))}</td>' for text in line) + "</tr>"
+        for line in lines[:MOST_ROWS]
+    ]
+    more = len(lines) - len(rows)
+    note = f'<p class="quiet">… and {more} rows more in the file.</p>' if more > 0 else ""
+    return _rows(heads, rows) + note
+
+
+def _short(text: str) -> str:
+    """A number of a table with the digits that a person reads."""
+    try:
+        return text if text.lstrip("-").isdigit() else f"{float(text):.6g}"
+    except ValueError:
+        return text
+
+
+def _runs(made: dict[str, Any]) -> str:
+    if not made["runs"]:
+        return '<p class="quiet">No runs: computed from forestlab’s own functions.</p>'
+    links = "".join(
+        f'<li><a href="{escape(run["url"])}">{escape(run["name"])}</a></li>' for run in made["runs"]
+    )
+    how = f"<p>The links open in the MLflow UI, which <code>{escape(made['ui'])}</code> starts.</p>"
+    count = "The run" if len(made["runs"]) == 1 else f"The {len(made['runs'])} runs"
+    return _details(f"{count} behind it", f'<div class="quiet">{how}</div><ul>{links}</ul>')
