@@ -37,8 +37,8 @@ def load(name: str) -> Any:
 
 
 def title(experiment) -> str:
-    """The first line of its docstring."""
-    return experiment.__doc__.strip().split("\n")[0]
+    """The first line of its docstring, without the full stop."""
+    return experiment.__doc__.strip().split("\n")[0].removesuffix(".")
 
 
 def reference(document: str) -> dict[str, Any]:

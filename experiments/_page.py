@@ -14,7 +14,8 @@ MOST_ROWS = 200  # of a table on the page; the file has all
 SIGNS = {"near": "", "below": "at most ", "above": "at least "}
 
 STYLE = """
-:root { --ink: #222; --quiet: #666; --line: #ddd; --good: #1a7f37; --bad: #c0321a; --blue: #0b63a5; }
+:root { --ink: #222; --quiet: #666; --line: #ddd; --good: #1a7f37; --bad: #c0321a;
+  --blue: #0b63a5; }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 58rem; color: var(--ink);
   background: #fff; font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
@@ -62,8 +63,8 @@ def page(folder: Path, texts: list[dict[str, Any]]) -> str:
     n_runs = len({run["url"] for made in texts for run in made["runs"]})
     body = [
         "<h1>The documents’ figures and tables, made again</h1>",
-        f'<p class="quiet">{len(texts)} made from {n_runs} logged runs; '
-        f"{n_held} of {len(verdicts)} verdicts hold.</p>",
+        f'<p class="quiet">{_count(len(texts), "experiment")}, {_count(n_runs, "logged run")}; '
+        f"{n_held} of {_count(len(verdicts), 'verdict')} hold.</p>",
         "<nav>" + "".join(_entry(made) for made in texts) + "</nav>",
     ]
     for document, members in groupby(texts, key=lambda made: made["document"]):
@@ -75,6 +76,10 @@ def page(folder: Path, texts: list[dict[str, Any]]) -> str:
         "<title>forestlab: figures and tables of the documents</title>\n"
         f"<style>{STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
     )
+
+
+def _count(n: int, what: str) -> str:
+    return f"1 {what}" if n == 1 else f"{n} {what}s"
 
 
 def _entry(made: dict[str, Any]) -> str:
@@ -93,13 +98,14 @@ def _section(folder: Path, made: dict[str, Any]) -> str:
     return "\n".join(
         [
             f'<section id="{name}">',
-            f'<header><h3>{title}</h3><span class="quiet"><code>{name}</code> · {files}</span></header>',
+            f"<header><h3>{title}</h3>"
+            f'<span class="quiet"><code>{name}</code> · {files}</span></header>',
             f'<a href="{name}.svg"><img src="{name}.png" alt="{title}" loading="lazy"></a>',
             "<h4>What the document says</h4>",
             *(f"<p>{escape(part)}</p>" for part in made["says"].strip().split("\n\n")),
             "<h4>What forestlab got</h4>",
             _verdicts(made["verdicts"]),
-            _details("The table behind it", _table(folder / f"{made['name']}.csv")),
+            _details("The table behind it", _csv(folder / f"{made['name']}.csv")),
             _runs(made),
             "</section>",
         ]
@@ -110,27 +116,33 @@ def _section(folder: Path, made: dict[str, Any]) -> str:
 
 
 def _verdicts(verdicts: list[dict[str, Any]]) -> str:
-    rows = [
-        f"<tr><td>{escape(v['what'])}</td>"
-        f'<td class="number">{escape(SIGNS[v["side"]] + _number(v["expected"]))}</td>'
-        f'<td class="number">{escape(_number(v["found"]))}</td>'
-        f'<td class="number">{escape(_number(v["tolerance"]))}</td>'
-        f"<td>{escape(v['reason'])}</td>"
-        f"<td>{_mark(v['holds'], 'holds' if v['holds'] else 'does not hold')}</td></tr>"
-        for v in verdicts
-    ]
     heads = ("claim", "expected", "found", "tolerance", "and its reason", "verdict")
-    return _rows(heads, rows)
+    return _table(heads, [_verdict_cells(verdict) for verdict in verdicts])
+
+
+def _verdict_cells(verdict: dict[str, Any]) -> list[str]:
+    told = "holds" if verdict["holds"] else "does not hold"
+    return [
+        f"<td>{escape(verdict['what'])}</td>",
+        _cell(SIGNS[verdict["side"]] + _number(verdict["expected"])),
+        _cell(_number(verdict["found"])),
+        _cell(_number(verdict["tolerance"])),
+        f"<td>{escape(verdict['reason'])}</td>",
+        f"<td>{_mark(verdict['holds'], told)}</td>",
+    ]
 
 
 def _number(value: float | str) -> str:
-    """Short; a difference that is nothing but rounding is not spelt out."""
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
-def _rows(heads, rows: list[str]) -> str:
+def _cell(text: str) -> str:
+    return f'<td class="number">{escape(text)}</td>'
+
+
+def _table(heads, rows: list[list[str]]) -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    body = "".join(rows)
+    body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
     return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
 
 
@@ -138,20 +150,17 @@ def _details(summary: str, content: str) -> str:
     return f"<details><summary>{summary}</summary>{content}</details>"
 
 
-def _table(path: Path) -> str:
+def _csv(path: Path) -> str:
     with open(path, newline="", encoding="utf-8") as file:
         heads, *lines = csv.reader(file)
-    rows = [
-        "<tr>" + "".join(f'<td class="number">{escape(_short(text))}</td>' for text in line) + "</tr>"
-        for line in lines[:MOST_ROWS]
-    ]
+    rows = [[_cell(_short(text)) for text in line] for line in lines[:MOST_ROWS]]
     more = len(lines) - len(rows)
     note = f'<p class="quiet">… and {more} rows more in the file.</p>' if more > 0 else ""
-    return _rows(heads, rows) + note
+    return _table(heads, rows) + note
 
 
 def _short(text: str) -> str:
-    """A number of a table with the digits that a person reads."""
+    """A number with the digits that a person reads."""
     try:
         return text if text.lstrip("-").isdigit() else f"{float(text):.6g}"
     except ValueError:

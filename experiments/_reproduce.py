@@ -1,6 +1,6 @@
 """One experiment, from its sweep to its files.
 
-    run what the store does not hold → read back → table → picture and verdicts → files → page
+run what the store does not hold → read back → table → picture and verdicts → files → page
 """
 
 import contextlib
@@ -47,17 +47,19 @@ def reproduce(name: str) -> Made:
 def logged_runs(name: str) -> list[LoggedRun]:
     """The runs of an experiment's sweep, from the store; those that it does not hold are run."""
     jobs = run.jobs([f"experiment={name}"])
-    runs, n_missing = find(jobs)
+    runs = [find(config) for config in jobs]
+    n_missing = runs.count(None)
     if n_missing:
         print(f"{name}: {n_missing} of {len(jobs)} runs to do", flush=True)
         with contextlib.redirect_stdout(io.StringIO()):  # a table with a line a run
             code = run.main([f"experiment={name}", "resume=true"])
         if code in STOPPED:
             raise SystemExit(code)
-        runs, n_missing = find(jobs)
-    if n_missing:
-        raise RunsFailed(f"{n_missing} of {len(jobs)} runs failed, nothing drawn")
-    return runs
+        runs = [found or find(config) for found, config in zip(runs, jobs, strict=True)]
+    there = {found.id: found for found in runs if found}  # jobs that differ in name only share one
+    if None in runs:
+        raise RunsFailed(f"{runs.count(None)} of {len(jobs)} runs failed, nothing drawn")
+    return list(there.values())
 
 
 # ---- files -------------------------------------------------------------------------------------

@@ -76,22 +76,16 @@ def _typed(text: str) -> Any:
 
 def frame(runs: list[LoggedRun], *columns: str) -> pd.DataFrame:
     """A row a run; columns are names of parameters or metrics."""
-    return pd.DataFrame([[(r.params | r.metrics)[c] for c in columns] for r in runs], columns=columns)
+    rows = [[(run.params | run.metrics)[column] for column in columns] for run in runs]
+    return pd.DataFrame(rows, columns=list(columns))
 
 
-def find(jobs: list[Config]) -> tuple[list[LoggedRun], int]:
-    """The newest finished run of each job, and how many jobs have none.
+def find(config: Config) -> LoggedRun | None:
+    """The newest finished run of a job, if there is one.
 
-    A run belongs by its result, whoever asked for it: two experiments share what they both need.
+    A run belongs by its result, whoever asked for it: experiments share what they both need.
     """
     from forestlab import job
 
-    found: dict[str, LoggedRun] = {}
-    n_missing = 0
-    for config in jobs:
-        run = job.finished_before(config)
-        if run is None:
-            n_missing += 1
-        else:
-            found[run.info.run_id] = LoggedRun(job.open_store(config), run)
-    return list(found.values()), n_missing
+    run = job.finished_before(config)
+    return None if run is None else LoggedRun(job.open_store(config), run)

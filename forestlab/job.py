@@ -256,8 +256,8 @@ def run(
     """Do one run, and log it unless tracking is off.
 
     The run is opened while the forest already grows: importing MLflow and opening a store take
-    longer than many a fit. `parent` gives the id of the sweep's run, or None. `experiment`, the name
-    of a figure or table that the run is for, becomes a tag.
+    longer than many a fit. `parent` gives the id of the sweep's run, or None; `experiment` names
+    the figure or table that the run is for, as a tag.
     """
     config = normalised(config)
     if config.tracking.name == "none":

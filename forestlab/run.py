@@ -21,7 +21,7 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import hydra
@@ -43,6 +43,9 @@ TOP = (*GROUPS, *configs.TOP)
 UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs")  # overrides that no name tells
 MISTAKES = (ConfigError, HydraException, OmegaConfBaseException)  # of the person at the keyboard
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
+
+# Without Hydra's log file a failure's trace goes to its run alone, and not to the terminal.
+logging.getLogger("failed").addHandler(logging.NullHandler())
 
 results: list[Any] = []  # of the jobs in this process
 parent: Any = None  # the sweep's run, in the process that was called
@@ -66,13 +69,15 @@ def _main(arguments: list[str] | None) -> int:
         _hydra_main()()
         return 0
     signal.signal(signal.SIGTERM, _terminate)
+    global parent
     results.clear()
+    parent = None
     try:
         configs.require_home()
         todo = plan(options)
         if not todo.products:
             raise ConfigError(f"experiment={todo.experiment} has no runs: it is only drawn.")
-        for config in todo.configs:
+        for config in todo.configs[:MOST_CHECKED]:
             _check(config)
     except MISTAKES as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
@@ -130,8 +135,9 @@ class Plan(NamedTuple):
     swept: list[str]  # the keys that vary
     name: str
     launcher: str = "basic"
-    products: list[list[str]] = [[]]  # overrides to add, one list for each of Hydra's multiruns
     experiment: str | None = None
+    products: Sequence[list[str]] = ([],)  # overrides to add, for each of Hydra's multiruns
+    overrides: Sequence[list[str]] = ()  # of the jobs, if they run here without Hydra
 
 
 def jobs(arguments: list[str]) -> list[Config]:
@@ -142,7 +148,7 @@ def jobs(arguments: list[str]) -> list[Config]:
 
 
 def plan(options, most: int | None = MOST_CHECKED) -> Plan:
-    """What the command line asks for; of a sweep at most so many jobs are composed."""
+    """What the command line asks for; of a sweep by Hydra at most so many jobs are composed."""
     from hydra import compose, initialize_config_dir
     from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
     from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -157,40 +163,43 @@ def plan(options, most: int | None = MOST_CHECKED) -> Plan:
         plain = [str(o.input_line) for o in given if not o.is_sweep_override()]
         master = compose(name, overrides=plain + extra, return_hydra_config=True)
         base = _without_hydra(master)
-        sweep = options.multirun or str(master.hydra.mode).endswith("MULTIRUN")
-        experiment = master.hydra.runtime.choices.get("experiment")
-        if any(o.get_key_element() == "+experiment" and o.is_sweep_override() for o in given):
+        swept = [str(o.input_line) for o in given if o.is_sweep_override()]
+        if any(line.startswith("+experiment=") for line in swept):
             raise ConfigError("experiment=…: one at a time, as each is a sweep of its own.")
-        if not (sweep or base.sweeps is not None):
-            if len(plain) < len(given):
-                first = next(o.input_line for o in given if o.is_sweep_override())
-                raise ConfigError(f"{first} is a sweep: add -m to run it.")
+        is_multirun = options.multirun or str(master.hydra.mode).endswith("MULTIRUN")
+        if not is_multirun and base.sweeps is None:
+            if swept:
+                raise ConfigError(f"{swept[0]} is a sweep: add -m to run it.")
             return Plan([configs.settled(base, False)], 1, False, [], "")
         own = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
         products = _products(base.sweeps, given)
         lines = [parse(own + options.overrides + product) for product in products]
-        swept = [o.get_key_element() for line in lines for o in line if o.is_sweep_override()]
-        swept += [o.split("=")[0] for product in products for o in product]
+        keys = [o.get_key_element() for line in lines for o in line if o.is_sweep_override()]
+        keys += [override.split("=")[0] for product in products for override in product]
         told = [o for o in own + options.overrides if not o.startswith(UNTOLD)]
-        title = " ".join(o.removeprefix("+experiment=") for o in told)
-        launcher = "basic" if "basic_launcher" in master.hydra.launcher._target_ else "other"
-        first = [configs.settled(copy.deepcopy(base), True)]
-        planned = Plan(first, 1, True, swept, title, launcher, products, experiment)
+        planned = Plan(
+            [configs.settled(copy.deepcopy(base), True)],
+            1,
+            True,
+            keys,
+            " ".join(o.removeprefix("+experiment=") for o in told),
+            "basic" if "basic_launcher" in master.hydra.launcher._target_ else "other",
+            master.hydra.runtime.choices.get("experiment"),
+            products,
+        )
         if "basic_sweeper" not in master.hydra.sweeper._target_:
             return planned
         jobs = [job for line in lines for job in BasicSweeper.split_arguments(line, None)[0]]
-        bases = {(): base}
-        composed: list[Any] = []
-        for job in jobs[:most]:
-            changed = [override for override in job if override not in plain]
-            groups = tuple(o for o in changed if o.split("=")[0].split("@")[0] in GROUPS)
-            if groups not in bases:
-                bases[groups] = compose(name, overrides=[*plain, *groups, *extra])
-            # 40 times as fast as to compose
-            values = OmegaConf.from_dotlist([o for o in changed if o not in groups])
-            config = OmegaConf.merge(bases[groups], values)
-            composed.append(configs.settled(config, True))
-        return planned._replace(configs=composed, n_jobs=len(jobs))
+        is_here = base.sweeps is not None and planned.launcher == "basic"
+        composed = _compose_jobs(
+            jobs if is_here else jobs[:most],
+            base,
+            plain,
+            lambda groups: compose(name, overrides=plain + groups + extra),
+        )
+        return planned._replace(
+            configs=composed, n_jobs=len(jobs), overrides=jobs if is_here else []
+        )
 
 
 def _products(sweeps, given: list) -> list[list[str]]:
@@ -199,6 +208,23 @@ def _products(sweeps, given: list) -> list[list[str]]:
         return [[]]
     keys = [override.get_key_element() for override in given]
     return [[w for w in shlex.split(line) if w.split("=")[0] not in keys] for line in sweeps]
+
+
+def _compose_jobs(jobs: list[list[str]], base, plain: list[str], compose: Callable) -> list[Any]:
+    """The configs of jobs, by their overrides; `base` is that of the plain ones, which all share.
+
+    Only a choice of groups is composed, and each once: to merge values takes a fortieth of that.
+    """
+    bases: dict[tuple[str, ...], Any] = {(): base}
+    composed = []
+    for job in jobs:
+        changed = [override for override in job if override not in plain]
+        groups = tuple(o for o in changed if o.split("=")[0].split("@")[0] in GROUPS)
+        if groups not in bases:
+            bases[groups] = compose(list(groups))
+        values = OmegaConf.from_dotlist([o for o in changed if o not in groups])
+        composed.append(configs.settled(OmegaConf.merge(bases[groups], values), True))
+    return composed
 
 
 def _without_hydra(config):
@@ -227,16 +253,20 @@ def _hydra_main() -> Callable:
 
 def task(config: Config) -> float | None:
     """One job, called by Hydra. Returns the main metric, for sweepers that want one."""
+    told = HydraConfig.get()
+    config = configs.settled(config, told.mode == RunMode.MULTIRUN)
+    return do_job(config, told.overrides.task, told.runtime.choices.get("experiment"))
+
+
+def do_job(config: Config, overrides: list[str], experiment: str | None) -> float | None:
+    """One job: its result goes to `results`, whatever comes of it."""
     from forestlab import job, report
 
     gc.enable()
-    hydra_config = HydraConfig.get()
-    config = configs.settled(config, hydra_config.mode == RunMode.MULTIRUN)
-    name = job_name(config, hydra_config.overrides.task)
+    name = job_name(config, overrides)
     report.show_warnings()
     report.started(name, len(results))
     try:
-        experiment = HydraConfig.get().runtime.choices.get("experiment")
         result = job.run(config, name, _parent_id, report.is_terminal(), experiment)
     except Exception as error:
         result = job.Result(name, "FAILED", None, {})
@@ -289,13 +319,8 @@ def _run_sweep(todo: Plan) -> int:
     os.environ[SWEPT_VARIABLE] = ",".join(todo.swept)
     report.expect(todo.n_jobs)
     status, code = "KILLED", 130
-    arguments = sys.argv[1:]
     try:
-        for number, product in enumerate(todo.products):
-            apart = f"hydra.sweep.subdir={number}-${{hydra.job.num}}"
-            more = [*product, apart] if len(todo.products) > 1 else product
-            sys.argv[1:] = as_hydra_takes(["-m", *arguments, *more])
-            _hydra_main()()
+        _do_jobs(todo)
         failed = sweep.any_failed(parent, results)
         status, code = ("FAILED", 1) if failed else ("FINISHED", 0)
     except KeyboardInterrupt:
@@ -308,6 +333,22 @@ def _run_sweep(todo: Plan) -> int:
     if status != "KILLED":
         report.summary(results or sweep.results(parent), parent)
     return code
+
+
+def _do_jobs(todo: Plan) -> None:
+    """Jobs of `sweeps` run here, one after the other: Hydra would compose each of them twice, which
+    takes longer than a small run (0.3 s of 0.5). Other launchers and sweepers get all the products.
+    """
+    if todo.overrides:
+        for config, overrides in zip(todo.configs, todo.overrides, strict=True):
+            do_job(config, overrides, todo.experiment)
+        return
+    arguments = sys.argv[1:]
+    for number, product in enumerate(todo.products):
+        apart = f"hydra.sweep.subdir={number}-${{hydra.job.num}}"
+        more = [*product, apart] if len(todo.products) > 1 else product
+        sys.argv[1:] = as_hydra_takes(["-m", *arguments, *more])
+        _hydra_main()()
 
 
 if __name__ == "__main__":

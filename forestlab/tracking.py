@@ -257,7 +257,9 @@ def load_model(store: Store, run: Run) -> Any:
     before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else store.uri
     mlflow.set_tracking_uri(store.uri)
     try:
-        (output,) = run.outputs.model_outputs
-        return mlflow.sklearn.load_model(f"models:/{output.model_id}")
+        models = run.outputs.model_outputs if run.outputs else []
+        if not models:
+            raise ConfigError(f"run {run.info.run_id} has no model: tracking.model was false.")
+        return mlflow.sklearn.load_model(f"models:/{models[-1].model_id}")
     finally:
         mlflow.set_tracking_uri(before)

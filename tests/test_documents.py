@@ -14,6 +14,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from experiments import reference
 from forestlab import (
     ForestClassifier,
     ForestRegressor,
@@ -22,38 +23,7 @@ from forestlab import (
     build_tree,
 )
 
-# Made by running document 000's own tree with max_depth 20, evaluated at depth 1 … 20 on train,
-# validation and test, split twice by train_test_split(random_state=2020).
-BOSTON_RMSE = [
-    (6.453046, 6.980261, 7.732119),
-    (4.519147, 5.704389, 6.767427),
-    (3.477220, 4.653325, 7.139978),
-    (2.658461, 5.123790, 7.242882),
-    (2.126189, 4.927577, 7.104135),
-    (1.724849, 5.299794, 7.083274),
-    (1.339571, 5.368139, 7.018836),
-    (0.998091, 5.332001, 6.962644),
-    (0.739664, 5.392959, 6.977696),
-    (0.477472, 5.409847, 6.959521),
-    (0.281561, 5.427782, 6.972580),
-    (0.160962, 5.429553, 6.964683),
-    (0.083620, 5.431292, 6.968272),
-    (0.037136, 5.432525, 6.967864),
-    (0.018765, 5.432136, 6.968150),
-    *[(0.0, 5.432127, 6.968218)] * 5,
-]
-DIGITS_ACCURACY = [
-    (0.208911, 0.169139, 0.186667),
-    (0.362376, 0.326409, 0.324444),
-    (0.544554, 0.495549, 0.531111),
-    (0.722772, 0.694362, 0.706667),
-    (0.851485, 0.842730, 0.813333),
-    (0.915842, 0.866469, 0.842222),
-    (0.965347, 0.890208, 0.857778),
-    (0.991089, 0.887240, 0.853333),
-    (0.999010, 0.878338, 0.853333),
-    *[(1.0, 0.878338, 0.855556)] * 11,
-]
+REFERENCE = reference("000")  # what document 000's own code gives, at depth 1 … 20
 
 
 def split_twice(X, y):
@@ -82,7 +52,7 @@ def test_boston_depth_curve():
     parts = split_twice(*boston_housing_data())
     model = TreeRegressor(criterion="variance", search="exact", threshold="value", max_depth=20)
     found = np.array(curve(model.fit(*parts[0]), parts, rmse))
-    off = np.abs(found - BOSTON_RMSE)
+    off = np.abs(found - REFERENCE["tree_boston_rmse"])
     # At depth 9 the document's own rounding decides between two cuts of three rows that tie.
     tolerance = np.full_like(off, 1e-5)
     tolerance[8] = 0.006
@@ -93,7 +63,7 @@ def test_digits_depth_curve():
     parts = split_twice(*load_digits(return_X_y=True))
     model = TreeClassifier(criterion="entropy", search="exact", threshold="value", max_depth=20)
     found = curve(model.fit(*parts[0]), parts, accuracy)
-    np.testing.assert_allclose(found, DIGITS_ACCURACY, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found, REFERENCE["tree_digits_accuracy"], rtol=0, atol=1e-5)
 
 
 def test_example_tree_is_walked():
