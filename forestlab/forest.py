@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from forestlab.core.scratch import Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
 
 BLOCK_NUMBERS = 2_000_000  # 16 MB a thread
+BLOCK_ROWS = 1024  # where sums over rows must not depend on the number of threads
 
 
 class Recipe(NamedTuple):
@@ -318,6 +319,24 @@ class DepthWalk:
             self.first_row, self.everyone, self.left_out,
         )  # fmt: skip
         self.n_asked = int(n)
+
+
+def by_fixed_blocks(
+    work: Callable[[slice, np.ndarray], Any], X, n_jobs: int = 1
+) -> Iterator[Any]:
+    """work(rows, X[rows]) for blocks of BLOCK_ROWS rows, in threads and in order.
+
+    The blocks do not depend on n_jobs: sums of what is yielded have the same bits with any.
+    """
+
+    def on_block(start: int):
+        rows = slice(start, min(start + BLOCK_ROWS, len(X)))
+        return work(rows, _block(X, rows))
+
+    starts = range(0, len(X), BLOCK_ROWS)
+    if n_jobs == 1 or len(starts) == 1:
+        return map(on_block, starts)
+    return in_threads(on_block, starts, n_jobs)
 
 
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:

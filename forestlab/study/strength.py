@@ -1,0 +1,165 @@
+"""How strong the trees are, and how alike: what a forest's error is bounded by.
+
+Everything is measured on out-of-bag rows, at every depth, after Breiman, Random Forests (2001):
+sections 2.2 and 11, and appendix II for the estimates.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.answers import node_values
+from forestlab.core.arrays import Forest, n_trees
+from forestlab.core.descend import TILE
+from forestlab.core.strength import (
+    Residuals,
+    Votes,
+    add_residuals,
+    count_votes,
+    empty_residuals,
+    empty_votes,
+)
+from forestlab.forest import BLOCK_NUMBERS, by_fixed_blocks
+
+
+class VoteStrength(NamedTuple):
+    """Of a classification forest cut at depth 0 … D - 1; each (D,), NaN if no row was left out.
+
+    A row's *margin* is the share of its voters for the true class less the share for its rival,
+    the class, of the others, that has most. Votes are those of the trees that left the row out.
+    """
+
+    strength: np.ndarray  # mean margin, -1 … 1
+    correlation: np.ndarray  # variance of margins / (mean s.d. of a tree's own margin)²
+    bound: np.ndarray  # of the error: correlation × (1 - s²) / s²; NaN unless the strength s > 0
+    tree_error: np.ndarray  # mean over trees of the share of wrong votes
+    tree_error_std: np.ndarray  # and its standard deviation over trees
+
+
+class ResidualStrength(NamedTuple):
+    """Of a regression forest cut at depth 0 … D - 1; each (D,), NaN if no row was left out."""
+
+    correlation: np.ndarray  # of two trees' residuals, weighted by the trees' errors
+    bound: np.ndarray  # of the forest's mean squared error: correlation × tree_mse
+    tree_mse: np.ndarray  # mean over trees of their mean squared errors
+    tree_mse_std: np.ndarray  # and its standard deviation over trees
+    tree_rmse: np.ndarray  # mean over trees of the roots of these
+
+
+def strength(
+    forest: Forest, task: str, X, truth, n_depths: int, outside, n_jobs: int = 1
+) -> VoteStrength | ResidualStrength:
+    """How strong and how correlated a forest's trees are, at depth 0 … n_depths - 1.
+
+    Parameters
+    ----------
+    X : (n_rows, n_features) the training rows
+    truth : (n_rows,) class codes, or numbers; one target
+    outside : (n_trees, …) packed bits from `rows_outside`
+    """
+    measure = of_votes if task == "classification" else of_residuals
+    return measure(forest, X, truth, n_depths, outside, n_jobs)
+
+
+# ---- classification ----------------------------------------------------------------------------
+
+
+def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) -> VoteStrength:
+    """Strength and correlation by out-of-bag votes.
+
+    A thread holds the votes of all trees at all depths for as many rows at a time (128 at most, one
+    at least) as keeps them and their counts within BLOCK_NUMBERS four-byte numbers, 8 MB.
+    """
+    labels = node_values("classification", forest.stats)
+    codes = np.asarray(truth).astype(np.int32)
+    row_numbers = n_depths * (n_trees(forest) + forest.stats.shape[1])
+    tile_rows = int(np.clip(BLOCK_NUMBERS // row_numbers, 1, TILE))
+
+    def count(rows: slice, block: np.ndarray) -> Votes:
+        votes = empty_votes(n_depths, n_trees(forest))
+        count_votes(forest, labels, block, codes[rows], outside, rows.start, tile_rows, votes)
+        return votes
+
+    total = empty_votes(n_depths, n_trees(forest))
+    for votes in by_fixed_blocks(count, X, n_jobs):
+        for sums, part in zip(total, votes, strict=True):
+            sums += part
+    return _of_counts(total)
+
+
+def _of_counts(votes: Votes) -> VoteStrength:
+    """A tree's own margin is 1, -1 or 0 for a vote for the true class, for the rival or for neither.
+
+    With the shares p1, p2 of the first two its variance is p1 + p2 - (p1 - p2)²; the paper prints a
+    plus before the square.
+    """
+    voters = np.arange(1, len(votes.n_rows))
+    n_judged = votes.n_rows[1:].sum()
+    left_out = votes.n_outside > 0
+    n_outside = votes.n_outside[left_out]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s = (votes.lead[:, 1:] / voters).sum(axis=1) / n_judged
+        variance = (votes.lead_squared[:, 1:] / voters**2).sum(axis=1) / n_judged - s**2
+        p1 = np.compress(left_out, votes.for_truth, axis=1) / n_outside
+        p2 = np.compress(left_out, votes.for_rival, axis=1) / n_outside
+        correlation = np.maximum(variance, 0.0) / _mean(np.sqrt(p1 + p2 - (p1 - p2) ** 2)) ** 2
+        bound = np.where(s > 0.0, correlation * (1.0 - s**2) / s**2, np.nan)
+        return VoteStrength(s, correlation, bound, _mean(1.0 - p1), _std(1.0 - p1))
+
+
+# ---- regression --------------------------------------------------------------------------------
+
+
+def of_residuals(
+    forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1
+) -> ResidualStrength:
+    """Errors of trees and the correlation of their residuals r on out-of-bag rows.
+
+    For a row with M ≥ 2 voters the mean of r·r' over pairs of different voters is
+    ((Σ r)² - Σ r²) / (M (M - 1)); the mean of that over rows, divided by the square of the trees'
+    mean root mean squared error, is the correlation. Blocks have a fixed number of rows: a thread
+    holds two numbers a row and depth, and the sums have the same bits on any number of threads.
+    """
+    means = node_values("regression", forest.stats)
+    numbers = np.array(truth, np.float64)
+
+    def add(rows: slice, block: np.ndarray) -> tuple[np.ndarray, ...]:
+        residuals = empty_residuals(n_depths, n_trees(forest), len(block))
+        add_residuals(forest, means, block, numbers[rows], outside, rows.start, residuals)
+        return residuals.n_outside, residuals.of_trees, *_products(residuals)
+
+    shapes = n_trees(forest), (n_depths, n_trees(forest)), (), n_depths
+    n_outside, of_trees, n_paired, products = (np.zeros(shape) for shape in shapes)
+    for part in by_fixed_blocks(add, X, n_jobs):
+        n_outside += part[0]
+        of_trees += part[1]
+        n_paired += part[2]
+        products += part[3]
+    left_out = n_outside > 0
+    mse = np.compress(left_out, of_trees, axis=1) / n_outside[left_out]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rmse = _mean(np.sqrt(mse))
+        correlation = products / n_paired / rmse**2
+        return ResidualStrength(correlation, correlation * _mean(mse), _mean(mse), _std(mse), rmse)
+
+
+def _products(residuals: Residuals) -> tuple[int, np.ndarray]:
+    """How many rows have two voters or more; and, (D,), the sum over these of the mean product."""
+    paired = residuals.voters > 1
+    n = residuals.voters[paired]
+    sums, squares = (
+        np.compress(paired, part, axis=1) for part in (residuals.sums, residuals.squares)
+    )
+    return len(n), ((sums**2 - squares) / (n * (n - 1))).sum(axis=1)
+
+
+# ---- over trees --------------------------------------------------------------------------------
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Over trees, (D, T) → (D,); NaN without any."""
+    return values.sum(axis=1) / values.shape[1]
+
+
+def _std(values: np.ndarray) -> np.ndarray:
+    return np.sqrt(_mean((values - _mean(values)[:, None]) ** 2))
