@@ -321,9 +321,7 @@ class DepthWalk:
         self.n_asked = int(n)
 
 
-def by_fixed_blocks(
-    work: Callable[[slice, np.ndarray], Any], X, n_jobs: int = 1
-) -> Iterator[Any]:
+def by_fixed_blocks(work: Callable[[slice, np.ndarray], Any], X, n_jobs: int = 1) -> Iterator[Any]:
     """work(rows, X[rows]) for blocks of BLOCK_ROWS rows, in threads and in order.
 
     The blocks do not depend on n_jobs: sums of what is yielded have the same bits with any.

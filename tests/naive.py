@@ -7,6 +7,7 @@ computed from scratch. Trees have the kernels' layout, so the two can be laid si
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations, pairwise
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -728,3 +729,87 @@ def brier_parts(answers, truth, n_bins):
                 parts["within_bins"] += (apart**2 - 2 * apart * luck) / n
                 parts["brier"] += (forecasts[i] - came_true[i]) ** 2 / n
     return parts
+# ---- how strong trees are, and how alike -------------------------------------------------------
+
+
+def label(stats):
+    """The first of the classes of greatest weight."""
+    return list(stats).index(max(stats))
+
+
+def vote_strength(trees, bags, X, y, depth):
+    """Strength, correlation, bound, and mean and spread of the trees' errors, out of bag.
+
+    A tree's own margin is 1, -1 or 0 where it votes for the truth, the rival, or neither.
+    """
+    classes = range(len(trees[0][1][0]))
+    margins, rivals = {}, {}
+    for row, x in enumerate(X):
+        asked = [tree for tree, counts in zip(trees, bags, strict=True) if counts[row] == 0]
+        votes = [label(stats[walk(nodes, x, depth)]) for nodes, stats in asked]
+        if votes:
+            others = [k for k in classes if k != y[row]]
+            rivals[row] = max(others, key=votes.count) if others else None
+            margins[row] = (votes.count(y[row]) - votes.count(rivals[row])) / len(votes)
+    spreads, errors = [], []
+    for (nodes, stats), counts in zip(trees, bags, strict=True):
+        rows = np.flatnonzero(counts == 0)
+        votes = [label(stats[walk(nodes, X[row], depth)]) for row in rows]
+        own = [int(v == y[i]) - int(v == rivals[i]) for v, i in zip(votes, rows, strict=True)]
+        if votes:
+            spreads.append(np.std(own))
+            errors.append(np.mean(votes != y[rows]))
+    strength = np.mean([*margins.values()])
+    correlation = np.var([*margins.values()]) / np.mean(spreads) ** 2
+    bound = correlation * (1 - strength**2) / strength**2 if strength > 0 else np.nan
+    return strength, correlation, bound, np.mean(errors), np.std(errors)
+
+
+def residual_strength(trees, bags, X, y, depth):
+    """Correlation, bound, mean and spread of the trees' squared errors, mean of their roots."""
+    residuals = np.full((len(trees), len(X)), np.nan)
+    for t, (nodes, stats) in enumerate(trees):
+        for row in np.flatnonzero(bags[t] == 0):
+            residuals[t, row] = y[row] - stats[walk(nodes, X[row], depth)][1]
+    errors = [np.mean(r[~np.isnan(r)] ** 2) for r in residuals if not np.isnan(r).all()]
+    products = []
+    for column in residuals.T:
+        known = column[~np.isnan(column)]
+        if len(known) > 1:
+            products.append(np.mean([a * b for a, b in permutations(known, 2)]))
+    correlation = np.mean(products) / np.mean(np.sqrt(errors)) ** 2
+    bound = correlation * np.mean(errors)
+    return correlation, bound, np.mean(errors), np.std(errors), np.mean(np.sqrt(errors))
+
+
+# ---- what a tree loses -------------------------------------------------------------------------
+
+PERMUTATION = 0xC6A4A7935BD1E995
+
+
+def loss(stats, truth, task):
+    return int(label(stats) != truth) if task == "classification" else (stats[1] - truth) ** 2
+
+
+def some_rows(counts, most):
+    """Those not in a bag, or `most` of them, evenly spaced."""
+    rows = np.flatnonzero(counts == 0)
+    n = min(len(rows), most)
+    return [rows[k * len(rows) // n] for k in range(n)]
+
+
+def loss_increases(tree, X, y, rows, seed, t, task, n_repeats=1):
+    """What tree t loses on some rows when they exchange their values of each feature."""
+    nodes, stats = tree
+    increases = []
+    for feature in range(X.shape[1]):
+        total = 0.0
+        for repeat in range(n_repeats):
+            key = stream(stream(tree_key(seed, t), PERMUTATION + feature), repeat)
+            for row, other in zip(rows, shuffled(rows, key), strict=True):
+                x = X[row].copy()
+                x[feature] = X[other, feature]
+                new = loss(stats[walk(nodes, x)], y[row], task)
+                total += new - loss(stats[walk(nodes, X[row])], y[row], task)
+        increases.append(total / (len(rows) * n_repeats) if rows else np.nan)
+    return increases

@@ -29,7 +29,11 @@ def mixed_label(stats, labels, frontier, n_ends):
     posterior = np.zeros((1, stats.shape[1]))
     for end in range(n_ends):
         average_classes(stats, frontier.ends[end], 0, frontier.shares[end], posterior, 0)
-    return np.int32(posterior[0].argmax())
+    label = 0
+    for k in range(1, stats.shape[1]):
+        if posterior[0, k] > posterior[0, label]:
+            label = k
+    return np.int32(label)
 
 
 @jitable
@@ -71,7 +75,8 @@ def level_reader(mix):
             return
         first = forest.first_node[t]
         if depth == 0:
-            ends[:n_rows] = first
+            for k in range(n_rows):
+                ends[k] = first
         else:
             step_down(forest.steps, first, X, rows, n_rows, ends)
         for k in range(n_rows):

@@ -72,7 +72,8 @@ def count_votes(forest, labels, X, truth, outside, first_row, tile_rows, votes):
     )
     for first in range(0, X.shape[0], tile_rows):
         n = min(tile_rows, X.shape[0] - first)
-        tile.counts[:], tile.voters[:] = 0, 0
+        tile.counts.fill(0)
+        tile.voters.fill(0)
         for t in range(n_trees):
             rows, cast = tile.asked[t], tile.labels[t]
             n_asked = ask(outside, t, first_row, first, n, rows)
@@ -113,7 +114,7 @@ def judge_trees(tile, truth, first, votes):
     for t in range(n_trees):
         votes.n_outside[t] += tile.n_asked[t]
         for d in range(n_depths):
-            for_truth, for_rival = 0, 0
+            for_truth, for_rival = np.int64(0), np.int64(0)
             for k in range(tile.n_asked[t]):
                 row, label = tile.asked[t, k], tile.labels[t, d, k]
                 for_truth += np.int64(label == truth[row])

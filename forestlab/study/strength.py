@@ -88,7 +88,7 @@ def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) 
 
 
 def _of_counts(votes: Votes) -> VoteStrength:
-    """A tree's own margin is 1, -1 or 0 for a vote for the true class, for the rival or for neither.
+    """A tree's own margin is 1, -1 or 0: it votes for the true class, for the rival or for neither.
 
     With the shares p1, p2 of the first two its variance is p1 + p2 - (p1 - p2)²; the paper prints a
     plus before the square.
@@ -123,7 +123,7 @@ def of_residuals(
     means = node_values("regression", forest.stats)
     numbers = np.array(truth, np.float64)
 
-    def add(rows: slice, block: np.ndarray) -> tuple[np.ndarray, ...]:
+    def add(rows: slice, block: np.ndarray) -> tuple[np.ndarray | int, ...]:
         residuals = empty_residuals(n_depths, n_trees(forest), len(block))
         add_residuals(forest, means, block, numbers[rows], outside, rows.start, residuals)
         return residuals.n_outside, residuals.of_trees, *_products(residuals)
