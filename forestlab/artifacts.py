@@ -147,8 +147,7 @@ def _importance_table(found: Findings, names: list[str]) -> dict:
 
 
 def _voters_table(oob: Surface) -> dict:
-    voters, rows, error = error_by_voters(oob)
-    return {"voters": voters, "rows": rows, "error": error}
+    return error_by_voters(oob)._asdict()
 
 
 def _surface_table(found: Findings):
@@ -270,7 +269,9 @@ def _draw(folder: Path, found: Findings, tree: TreeView, title: str, image_shape
             folder / f"uncertainty/{split}.png",
         )
     if "oob" in found.surfaces:
-        picture = figures.voters_curve(*error_by_voters(found.surfaces["oob"]), title, **_voters_spread(found))
+        voters, rows, error, std = error_by_voters(found.surfaces["oob"])
+        name, spread = ("error", None) if found.task == "classification" else ("|error|", std)
+        picture = figures.voters_curve(voters, rows, error, title, name, spread)
         figures.save(picture, folder / "oob/voters.png")
     figures.save(_importance_picture(figures, found, tree, title, image_shape),
                  folder / "importance.png")  # fmt: skip
@@ -308,7 +309,8 @@ def _draw_deeper(
     if deeper.strength is not None:
         figures.save(figures.strength_curve(deeper.strength, title), folder / "strength.png")
     for split, by_combiner in deeper.calibrations.items():
-        picture = figures.reliability_diagram({name: found._asdict() for name, found in by_combiner.items()}, f"{title}, {split}")
+        tables = {combiner: table._asdict() for combiner, table in by_combiner.items()}
+        picture = figures.reliability_diagram(tables, f"{title}, {split}")
         figures.save(picture, folder / f"calibration/{split}.png")
     if deeper.coverages:
         kind = "set" if found.task == "classification" else "interval"

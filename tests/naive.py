@@ -559,6 +559,8 @@ def label_parts(labels, posterior):
         posterior[main] - p_right,
         1 - p_right,
     )
+
+
 # ---- uncertainty of many trees -----------------------------------------------------------------
 
 
@@ -664,8 +666,8 @@ def _brier(truth, answers):
 METRICS = {
     "accuracy": lambda truth, answers: np.mean(_label(answers) == truth),
     "balanced_accuracy": _balanced,
-    "log_loss": lambda truth, answers: -np.mean(
-        np.log(np.maximum(_p(truth, answers), np.finfo(float).eps))
+    "log_loss": lambda truth, answers: (
+        -np.mean(np.log(np.maximum(_p(truth, answers), np.finfo(float).eps)))
     ),
     "brier": _brier,
     "rmse": lambda truth, answers: np.sqrt(np.mean((answers[:, 0] - truth) ** 2)),
@@ -683,6 +685,8 @@ def error_by_voters(voters, errors):
         here = [error for v, error in zip(voters, errors, strict=True) if v == n]
         found[n] = (len(here), sum(here) / len(here))
     return found
+
+
 # ---- calibration: row by row ------------------------------------------------------------------
 # ---- calibration: row by row -------------------------------------------------------------------
 
@@ -729,6 +733,8 @@ def brier_parts(answers, truth, n_bins):
                 parts["within_bins"] += (apart**2 - 2 * apart * luck) / n
                 parts["brier"] += (forecasts[i] - came_true[i]) ** 2 / n
     return parts
+
+
 # ---- how strong trees are, and how alike -------------------------------------------------------
 
 

@@ -156,13 +156,15 @@ def test_error_by_voters_is_the_naive_table(task):
     X, y = data_for(task)
     model = forest_for(task, 5).fit(X, y)
     _, oob = walked(model, X, y, oob=True)
-    voters, rows, error = error_by_voters(oob)
+    voters, rows, error, std = error_by_voters(oob)
     expected = naive.error_by_voters(oob.voters.tolist(), oob.errors.tolist())
     assert voters.tolist() == list(expected)
     assert rows.tolist() == [n for n, _ in expected.values()]
     assert np.isnan(error[0])
     assert voters[0] == 0
     np.testing.assert_allclose(error[1:], [e for _, e in expected.values()][1:], **CLOSE)
+    spread = [np.std(oob.errors[oob.voters == n]) for n in voters[1:]]
+    np.testing.assert_allclose(std[1:], spread, **CLOSE)
 
 
 def test_confusion_counts_pairs_of_answered_rows():

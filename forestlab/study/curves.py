@@ -1,5 +1,7 @@
 """What is read off the answers of all trees: out-of-bag error, confusion."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from forestlab.core.arrays import Forest
@@ -35,18 +37,22 @@ def oob_by_trees(forest: Forest, task: str, X, truth, outside, n_jobs: int = 1) 
     return errors
 
 
-def error_by_voters(oob: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How the out-of-bag error falls with the number of trees that vote on a row.
+class VoterErrors(NamedTuple):
+    """Out-of-bag errors by the number of trees that vote on a row; each (v,)."""
 
-    Returns
-    -------
-    voters : (v,) numbers of voters that occur
-    rows : (v,) rows with so many
-    error : (v,) their mean error (share of wrong labels, or mean absolute error); NaN without votes
-    """
+    voters: np.ndarray  # numbers of voters that occur
+    rows: np.ndarray  # rows with so many
+    error: np.ndarray  # share of wrong labels, or mean absolute error; NaN without voters
+    std: np.ndarray  # standard deviation of the rows' errors
+
+
+def error_by_voters(oob: Surface) -> VoterErrors:
+    """How the out-of-bag error falls with the number of voters."""
     voters, place, rows = np.unique(oob.voters, return_inverse=True, return_counts=True)
-    error = np.bincount(place, oob.errors) / rows
-    return voters, rows, np.where(voters > 0, error, np.nan)
+    errors = np.where(oob.voters > 0, oob.errors, np.nan)
+    mean = np.bincount(place, errors) / rows
+    std = np.sqrt(np.bincount(place, (errors - mean[place]) ** 2) / rows)
+    return VoterErrors(voters, rows, mean, std)
 
 
 def confusion(surface: Surface) -> np.ndarray:
