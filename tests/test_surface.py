@@ -122,9 +122,9 @@ def test_rows_that_go_both_ways_have_the_sums_of_a_prediction(combiner, task):
     """A missing value sends shares of a row into both branches: the general walk."""
     classes = ["no", "yes"] if task == "classification" else None
     leaves = ([3, 1], [1, 5], [0, 4]) if classes else (1.0, 4.0, 9.0)
-    inner = {"feature": "b", "threshold": 1.0, "missing": "both", "missing_share": 0.7}
+    inner = {"feature": "b", "cut": 1.0, "missing": "both", "missing_share": 0.7}
     inner |= {"left": {"value": leaves[1]}, "right": {"value": leaves[2]}}
-    outer = {"feature": "a", "threshold": 0.0, "missing": "both", "missing_share": 0.3}
+    outer = {"feature": "a", "cut": 0.0, "missing": "both", "missing_share": 0.3}
     outer |= {"left": {"value": leaves[0]}, "right": inner}
     tree = build_tree(outer, ["a", "b"], classes).tree
     forest = plant([tree, build_tree(inner, ["a", "b"], classes).tree])
