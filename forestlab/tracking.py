@@ -10,6 +10,7 @@ import getpass
 import logging
 import os
 import socket
+import sqlite3
 import time
 import warnings
 from collections.abc import Iterable
@@ -30,7 +31,7 @@ from mlflow.entities import (
 )
 from mlflow.exceptions import MlflowException
 
-from forestlab.config import ConfigError, TrackingConfig, store_uri
+from forestlab.config import ConfigError, TrackingConfig, check_store, store_uri
 from forestlab.numbers import Number
 
 logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
@@ -39,6 +40,7 @@ logging.getLogger("mlflow").setLevel(logging.ERROR)
 PARENT = "mlflow.parentRunId"
 KIND = "mlflow.experimentKind"  # makes the UI open on training runs, not on traces
 MOST_METRICS, MOST_PARAMS = 1000, 100  # in one batch
+MOST_RUNS = 1000  # in one answer of a search
 LONGEST_PARAM = 6000
 TRUSTED = [
     "forestlab.core.arrays.Forest",
@@ -73,6 +75,37 @@ def open_store(config: TrackingConfig) -> Store:
         return Store(client, uri, _experiment(client, config.experiment, artifacts))
     except (MlflowException, ImportError, OSError) as error:
         raise ConfigError(f"tracking.uri: {uri!r} does not open: {_first_line(error)}") from error
+
+
+def open_existing(config: TrackingConfig) -> Store:
+    """Open a store to read from it: neither the store nor the experiment is made."""
+    check_store(config)
+    uri = store_uri(config)
+    if uri.startswith("sqlite:///"):
+        _check_file(Path(uri.removeprefix("sqlite:///")))
+    try:
+        client = MlflowClient(tracking_uri=uri)
+        experiments = {found.name: found.experiment_id for found in client.search_experiments()}
+    except (MlflowException, ImportError, OSError) as error:
+        raise ConfigError(f"{uri!r} does not open: {_first_line(error)}") from error
+    if config.experiment not in experiments:
+        there = ", ".join(sorted(experiments)) or "none"
+        raise ConfigError(f"there is no experiment {config.experiment!r} in {uri}; there: {there}.")
+    return Store(client, uri, experiments[config.experiment])
+
+
+def _check_file(path: Path) -> None:
+    """Raise ConfigError unless it is a store: MLflow would make one there, in whatever it finds."""
+    if not path.is_file():
+        raise ConfigError(f"nothing is logged at {path}: there is no such file.")
+    try:
+        database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            database.execute("select 1 from experiments limit 1")
+        finally:
+            database.close()
+    except sqlite3.Error as error:
+        raise ConfigError(f"{path} is not a store of MLflow: {error}.") from error
 
 
 def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
@@ -189,6 +222,27 @@ def log_model(store: Store, run_id: str, model, example, requirements: list[str]
 
 
 # ---- looking back ------------------------------------------------------------------------------
+
+
+def search(store: Store, condition: str = "") -> list[Run]:
+    """All runs that a filter of MLflow lets through, newest first."""
+    runs: list[Run] = []
+    token = None
+    while True:
+        try:
+            page = store.client.search_runs(
+                [store.experiment_id],
+                condition,
+                max_results=MOST_RUNS,
+                order_by=["attributes.start_time DESC"],
+                page_token=token,
+            )
+        except MlflowException as error:
+            raise ConfigError(f"MLflow does not take the query: {_first_line(error)}") from error
+        runs += page
+        token = page.token
+        if not token:
+            return runs
 
 
 def children(store: Store, parent_id: str) -> list[Run]:

@@ -1,0 +1,239 @@
+"""How a comparison is told: as text in the terminal, as CSV, as a page with pictures."""
+
+import datetime
+import textwrap
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from forestlab import page, variants
+from forestlab.comparison import Table
+from forestlab.study.metrics import METRICS
+
+WIDEST, WIDEST_NOTE = 120, 100  # letters in a line
+CSV = [
+    "task", "dataset", "metric", "baseline", "level", "variant", "seeds", "mean", "std", "low",
+    "high", "pairs", "difference", "difference_low", "difference_high", "p", "p_holm",
+]  # fmt: skip
+CSV_MARK = ",".join(CSV)
+
+
+# ---- in letters --------------------------------------------------------------------------------
+
+
+def heading(table: Table) -> str:
+    better = "higher" if table.higher else "lower"
+    n_runs, n_variants = len(table.runs), len(table.summary)
+    return (
+        f"{table.metric} on {table.dataset}: {better} is better; {n_runs} run{'s' * (n_runs > 1)}, "
+        f"{n_variants} variant{'s' * (n_variants > 1)}"
+    )
+
+
+def reading(table: Table) -> list[str]:
+    """What the columns are."""
+    if len(table.summary) == 1:
+        return []
+    n_tests = int(table.summary["p"].notna().sum())
+    which = "as asked" if table.is_given else "the best here, which flatters it"
+    holm = f", with Holm's correction for {n_tests} tests" if n_tests > 1 else ""
+    return [
+        f"difference: from {table.baseline} ({which}), over the seeds that both have; "
+        f"p: paired t-test{holm}"
+    ]
+
+
+def text(table: Table) -> str:
+    """The table as it is printed."""
+    own = letters(table)
+    half = f"±{100.0 * table.level:g}%"
+    columns = [("seeds", "seeds"), ("mean", "mean"), (half, "half"), ("sd", "std")]
+    if len(own) > 1:
+        columns += [("difference", "difference"), (half, "difference_half"), ("p", "p_holm")]
+    cells = [[name, *own[column]] for name, column in columns]
+    widths = [max(map(len, column)) for column in cells]
+    names = ["variant", *own.index]
+    room = min(max(map(len, names)), WIDEST - sum(widths) - 2 * len(widths))
+    padded = [[f"{_short(name, room):<{room}}" for name in names]]
+    padded += [
+        [f"{cell:>{width}}" for cell in column] for column, width in zip(cells, widths, strict=True)
+    ]
+    rows = ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
+    notes = [
+        textwrap.fill(note, WIDEST_NOTE, subsequent_indent="  ")
+        for note in [*reading(table), *table.notes]
+    ]
+    return "\n".join([heading(table), "", *rows, "", *notes]).rstrip()
+
+
+def letters(table: Table) -> pd.DataFrame:
+    """The summary in letters, with as many decimals as the largest mean has in four digits.
+
+    `half` and `difference_half` are half the widths of the intervals.
+    """
+    summary = table.summary
+    largest = float(summary["mean"].abs().max())
+    decimals = int(np.clip(3 - np.floor(np.log10(largest)), 0, 9)) if largest > 0.0 else 4
+
+    def write(numbers: pd.Series, sign: str = "") -> pd.Series:
+        return numbers.map(lambda x: "" if np.isnan(x) else f"{x:{sign}.{decimals}f}")
+
+    written = summary[["mean", "std", "low", "high"]].apply(write)
+    written["half"] = write(summary["high"] - summary["mean"])
+    for name in ("difference", "difference_low", "difference_high"):
+        written[name] = write(summary[name], "+")
+    written["difference_half"] = write(summary["difference_high"] - summary["difference"])
+    written["p_holm"] = summary["p_holm"].map(_p)
+    written[["seeds", "pairs"]] = summary[["seeds", "pairs"]].astype(str)
+    written.loc[table.baseline, ["difference", "pairs"]] = ["baseline", ""]
+    return written
+
+
+def _p(value: float) -> str:
+    if np.isnan(value):
+        return ""
+    return f"{value:.3f}" if value >= 0.001 else "<0.001"
+
+
+def _short(name: str, most: int) -> str:
+    """The name, or its beginning and end around an ellipsis."""
+    if len(name) <= most:
+        return name
+    tail = (most - 1) // 2
+    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
+
+
+def csv(tables: list[Table]) -> str:
+    """All tables as one, with the numbers as they are."""
+    parts = [
+        table.summary.reset_index().assign(
+            **{key: getattr(table, key) for key in ("task", "dataset", "metric", "baseline")},
+            level=table.level,
+        )
+        for table in tables
+    ]
+    return pd.concat(parts)[CSV].to_csv(index=False, lineterminator="\n")
+
+
+# ---- the page ----------------------------------------------------------------------------------
+
+
+def report(tables: list[Table], store, asked: str, experiment: str) -> str:
+    """The page with tables, pictures and runs."""
+    now = datetime.datetime.now().astimezone()
+    about = {
+        "query": asked.strip() or "all finished runs",
+        "store": store.uri,
+        "experiment": experiment,
+        "made": f"{now:%Y-%m-%d %H:%M %Z}",
+    }
+    sections = [_section(table, store) for table in tables]
+    return page.page("Comparison of runs", "\n".join([page.facts(about), *sections]))
+
+
+def _section(table: Table, store) -> str:
+    parts = [
+        page.heading(heading(table)),
+        _summary(table),
+        page.bullets([*reading(table), *table.notes, *_cautions(table)]),
+    ]
+    if table.summary["difference"].notna().any():
+        parts.append(page.picture(_intervals(table)))
+    if table.metric.split("/")[0] in METRICS:
+        parts.append(page.picture(_curves(table, store)))
+    parts.append(page.details(f"{len(table.runs)} runs", page.table(_run_list(table))))
+    return "\n".join(parts)
+
+
+def _summary(table: Table) -> str:
+    own = letters(table)
+    level = f"{100.0 * table.level:g} %"
+    columns: dict[str, Any] = {
+        "variant": own.index,
+        "seeds": own["seeds"],
+        "mean": own["mean"],
+        "standard deviation": own["std"],
+        f"{level} interval": _range(own["low"], own["high"]),
+    }
+    if len(own) > 1:
+        columns |= {
+            "pairs": own["pairs"],
+            "difference": own["difference"],
+            f"{level} interval of it": _range(own["difference_low"], own["difference_high"]),
+            "p": own["p_holm"],
+            "": table.holds_zero.map({True: "0 is within", False: ""}),
+        }
+    shown = pd.DataFrame(columns, own.index)
+    return page.table(shown, right=[name for name in columns if name not in ("variant", "")])
+
+
+def _range(low: pd.Series, high: pd.Series) -> pd.Series:
+    return (low + " … " + high).where(low != "", "")
+
+
+def _cautions(table: Table) -> list[str]:
+    """What the intervals do not tell."""
+    _, split_seed, data_seed = (
+        column in table.runs and table.runs[column].nunique() > 1 for column in variants.SEEDS
+    )
+    if split_seed:
+        return ["splits of one data set share rows: over split_seed the intervals are too narrow"]
+    if data_seed:
+        return []
+    return ["all seeds share one split: the intervals tell of the seeds' chance, not of other rows"]
+
+
+def _intervals(table: Table):
+    from forestlab.figures.compare import interval_plot
+
+    others = table.summary.drop(index=table.baseline)
+    side = "right" if table.higher else "left"
+    return interval_plot(
+        list(others.index),
+        others["difference"].to_numpy(),
+        others["difference_low"].to_numpy(),
+        others["difference_high"].to_numpy(),
+        f"difference in {table.metric}",
+        f"Difference from {table.baseline}, {table.dataset}",
+        f"better on the {side}; {100.0 * table.level:g} % intervals over pairs of seeds",
+    )
+
+
+def _curves(table: Table, store):
+    from forestlab import figures
+
+    metric, _, split = table.metric.partition("/")
+    means = {variant: rows.mean(axis=0) for variant, rows in seed_curves(table, store).items()}
+    return figures.overlaid_curves(means, metric, f"Mean over seeds, {table.dataset}", split)
+
+
+def seed_curves(table: Table, store) -> dict[str, np.ndarray]:
+    """By variant, best first: (n_runs, n_depths) the metric at each depth.
+
+    A forest cut below its deepest leaf is whole: curves go on with their last value.
+    """
+    from forestlab import tracking
+
+    curves = {}
+    for variant in table.summary.index:
+        ids = table.runs.loc[table.runs["variant"] == variant, "run_id"]
+        rows = [tracking.curve(store, run_id, table.metric) for run_id in ids]
+        longest = max(map(len, rows))
+        padded = [np.pad(row, (0, longest - len(row)), mode="edge") for row in rows]
+        curves[str(variant)] = np.array(padded)
+    return curves
+
+
+def _run_list(table: Table) -> pd.DataFrame:
+    """A row a run, best variant first: seeds, metrics, and the parameters that differ."""
+    places = {variant: place for place, variant in enumerate(table.summary.index)}
+    order = [table.runs["variant"].map(places), table.runs["run_name"].map(variants.natural)]
+    runs = table.runs.loc[pd.concat(order, axis=1).sort_values(["variant", "run_name"]).index]
+    seeds = [name for name in variants.SEEDS if name in runs and runs[name].nunique() > 1]
+    name = table.metric.split("/")[0]
+    more = [f"{name}/{split}" for split in ("train", "valid", "test", "oob")]
+    metrics = [f"metrics.{key}" for key in (table.metric, *more, "chosen/depth", "seconds/fit")]
+    there = [column for column in dict.fromkeys(metrics) if column in runs]
+    columns = ["run_id", "run_name", "variant", *seeds, *there, *variants.differing(runs)]
+    return runs[columns].rename(columns=lambda column: column.split(".", 1)[-1])

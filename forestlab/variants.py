@@ -1,0 +1,234 @@
+"""Runs → variants, and how variants differ over the seeds that they share.
+
+Runs are a frame as `mlflow.search_runs` gives it: a row a run, with columns such as
+`params.model.name`, `metrics.accuracy/test`, `tags.config_hash`, `run_id` and `start_time`. Runs
+that agree in the parameters under study are one *variant*. What else tells runs apart, their seeds
+and the data they saw, is their *block*. The *scores* of a metric are a table with a row a block and
+a column a variant, NaN where there is no run: two variants are compared over the blocks where both
+have a number.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from forestlab.config import NO_RESULT, flat_defaults
+
+PARAM = "params."
+DIGEST = "tags.dataset_digest"
+SEEDS = [f"{PARAM}{key}" for key in ("seed", "dataset.split_seed", "dataset.data_seed")]
+DATA = f"{PARAM}dataset."
+ROUNDING = 1e-12  # of the largest score: numbers that differ by less are equal
+
+
+# ---- runs --------------------------------------------------------------------------------------
+
+
+def completed(runs: pd.DataFrame) -> pd.DataFrame:
+    """Fill in the parameters that runs of an older forestlab did not know: they had the default."""
+    runs = runs.copy()
+    for key, value in flat_defaults().items():
+        column = f"{PARAM}{key}"
+        if column in runs:
+            runs[column] = runs[column].fillna(str(value))
+    return runs
+
+
+def newest(runs: pd.DataFrame) -> pd.DataFrame:
+    """Of runs with the same configuration and data only the newest."""
+    same = [column for column in ("tags.config_hash", DIGEST) if column in runs]
+    if not same:
+        return runs
+    runs = runs.sort_values("start_time", ascending=False, kind="stable")
+    return runs[~runs.duplicated(same) | runs[same].isna().any(axis=1)]
+
+
+def differing(runs: pd.DataFrame) -> list[str]:
+    """The columns of parameters that differ and may change a number, seeds apart."""
+    columns = [
+        column
+        for column in runs.columns
+        if column.startswith(PARAM)
+        and column not in SEEDS
+        and column.removeprefix(PARAM).split(".")[0] not in NO_RESULT
+        and runs[column].nunique(dropna=False) > 1
+    ]
+    return sorted(columns, key=_rank)
+
+
+def needed(runs: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Without the columns that follow from the others: a forest has `bootstrap`, a tree has not.
+
+    Names stay, whatever else tells the runs apart.
+    """
+    kept = list(columns)
+    for column in reversed(columns):
+        rest = [other for other in kept if other != column]
+        is_name = column.endswith(".name")
+        if rest and not is_name and _n_groups(runs, rest) == _n_groups(runs, kept):
+            kept = rest
+    return kept
+
+
+def labels(runs: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
+    """What each run has in these columns, in the words of the command line."""
+    words = [runs[column].map(lambda value, c=column: _word(c, value)) for column in columns]
+    joined = [" ".join(row) for row in zip(*words, strict=True)]
+    return pd.Series(joined or "all runs", runs.index, dtype=object)
+
+
+def _rank(column: str) -> tuple:
+    """Models, data sets, other names, the top of the configuration, the rest."""
+    key = column.removeprefix(PARAM)
+    first = ("model.name", "dataset.name")
+    return (key not in first, not key.endswith(".name"), "." in key, key != first[0], key)
+
+
+def _n_groups(runs: pd.DataFrame, columns: Sequence[str]) -> int:
+    return len(runs[list(columns)].drop_duplicates())
+
+
+def _word(column: str, value) -> str:
+    key = column.split(".", 1)[1]
+    if key in ("model.name", "dataset.name"):
+        return str(value)
+    return f"{key.removesuffix('.name')}={value}"
+
+
+# ---- scores ------------------------------------------------------------------------------------
+
+
+def blocks(runs: pd.DataFrame, by: Sequence[str]) -> pd.Series:
+    """The block of each run: its seeds and its data, save what `by` makes a variant of.
+
+    If a variant is a kind of data, blocks cannot ask for the same data.
+    """
+    of_data = [column for column in runs if column.startswith(DATA) and column not in SEEDS]
+    digest = [] if any(column in by for column in of_data) else [DIGEST]
+    varying = [
+        column
+        for column in [*sorted(of_data, key=_rank), *SEEDS, *digest]
+        if column in runs and column not in by and runs[column].nunique(dropna=False) > 1
+    ]
+    seed = [column for column in SEEDS[:1] if column in runs and column not in by]
+    return labels(runs, needed(runs, varying) or seed)
+
+
+def score_table(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFrame:
+    """(n_blocks, n_variants) the metric; its mean where a variant has several runs in a block."""
+    groups = [blocks(runs, by).rename("block"), labels(runs, by).rename("variant")]
+    table = runs[f"metrics.{metric}"].groupby(groups).mean().unstack("variant")
+    return table.loc[sorted(table.index, key=natural)]
+
+
+def natural(text: str) -> tuple:
+    """A key to sort by in which numbers count as numbers: seed=2 before seed=10."""
+    parts = re.split(r"(\d+)", text)
+    return tuple(int(part) if k % 2 else part for k, part in enumerate(parts))
+
+
+def best(scores: pd.DataFrame, higher: bool) -> str:
+    means = scores.mean()
+    return str(means.idxmax() if higher else means.idxmin())
+
+
+def summarise(
+    scores: pd.DataFrame, baseline: str, higher: bool, level: float = 0.95
+) -> pd.DataFrame:
+    """What the seeds say of each variant, and of its difference from the baseline.
+
+    Parameters
+    ----------
+    scores : (n_blocks, n_variants) as `score_table` gives it
+    baseline : the variant from which the others differ
+    higher : whether more is better
+    level : of the confidence intervals, which are Student's
+
+    Returns
+    -------
+    frame with a row a variant, best first: `seeds` (blocks with a number), `mean`, `std`, `low` and
+    `high` of the mean; `pairs`, `difference` from the baseline over those, `difference_low`,
+    `difference_high`, the `p` of the paired t-test, and `p_holm`, that of all these tests together.
+    NaN where there is nothing to tell: spread of less than two numbers, p of differences that do
+    not vary.
+    """
+    tolerance = ROUNDING * float(np.nanmax(np.abs(scores.to_numpy())))
+    rows = {}
+    for variant, values in scores.items():
+        own = student(values.to_numpy(), level, tolerance)
+        gaps = (values - scores[baseline]).to_numpy() if variant != baseline else np.empty(0)
+        gap = student(gaps, level, tolerance)
+        rows[variant] = {
+            "seeds": own.n,
+            "mean": own.mean,
+            "std": own.std,
+            "low": own.low,
+            "high": own.high,
+            "pairs": gap.n,
+            "difference": gap.mean,
+            "difference_low": gap.low,
+            "difference_high": gap.high,
+            "p": gap.p,
+        }
+    summary = pd.DataFrame.from_dict(rows, orient="index")
+    summary.index.name = "variant"
+    summary["p_holm"] = holm(summary["p"].to_numpy())
+    return summary.sort_values("mean", ascending=not higher, kind="stable")
+
+
+class Sample(NamedTuple):
+    """What n numbers say of the mean that they were drawn around; NaN for what they do not."""
+
+    n: int
+    mean: float = np.nan
+    std: float = np.nan
+    low: float = np.nan  # the confidence interval
+    high: float = np.nan
+    p: float = np.nan  # of a mean of 0
+
+
+def student(values: np.ndarray, level: float, tolerance: float = 0.0) -> Sample:
+    """Student's interval and test for the numbers among the values.
+
+    Numbers that differ by no more than `tolerance` are equal: then there is no test.
+    """
+    values = values[np.isfinite(values)]
+    n = len(values)
+    if n == 0:
+        return Sample(0)
+    mean = float(values.mean())
+    if n == 1:
+        return Sample(1, mean)
+    if np.ptp(values) <= tolerance:
+        return Sample(n, mean, 0.0, mean, mean)
+    std = float(values.std(ddof=1))
+    error = std / np.sqrt(n)
+    half = float(stats.t.ppf((1.0 + level) / 2.0, n - 1)) * error
+    p = 2.0 * float(stats.t.sf(abs(mean) / error, n - 1))
+    return Sample(n, mean, std, mean - half, mean + half, p)
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """Holm's correction (1979): the smallest of m p-values times m, the next times m - 1, …"""
+    corrected = np.full(len(p), np.nan)
+    known = np.flatnonzero(np.isfinite(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return corrected
+
+
+def unpaired(scores: pd.DataFrame, baseline: str) -> dict[str, tuple[list[str], list[str]]]:
+    """By variant, the blocks that only it and only the baseline has; those that have some."""
+    there = scores.notna()
+    found = {}
+    for variant in scores.columns:
+        own = scores.index[there[variant] & ~there[baseline]].tolist()
+        other = scores.index[~there[variant] & there[baseline]].tolist()
+        if own or other:
+            found[str(variant)] = (own, other)
+    return found
