@@ -93,7 +93,7 @@ def find_variant(names: list[str], wanted: str) -> str | None:
     """The variant of that name, or the only one that has all these words."""
     if wanted in names:
         return wanted
-    words = set(wanted.split())
+    words = {variants.word(word) for word in wanted.split()}
     near = [name for name in names if words <= set(name.split())]
     if len(near) > 1:
         raise ConfigError(f"--baseline {wanted!r} fits several variants: {'; '.join(near)}.")

@@ -1,6 +1,7 @@
 """How a comparison is told: as text in the terminal, as CSV, as a page with pictures."""
 
 import datetime
+import re
 import textwrap
 from typing import Any
 
@@ -124,7 +125,7 @@ def report(tables: list[Table], store, asked: str, experiment: str) -> str:
     now = datetime.datetime.now().astimezone()
     about = {
         "query": asked.strip() or "all finished runs",
-        "store": store.uri,
+        "store": re.sub(r"(?<=://)[^/@]+@", "", store.uri),  # a page is shared, a password is not
         "experiment": experiment,
         "made": f"{now:%Y-%m-%d %H:%M %Z}",
     }
@@ -179,17 +180,17 @@ def _cautions(table: Table) -> list[str]:
     )
     if split_seed:
         return ["splits of one data set share rows: over split_seed the intervals are too narrow"]
-    if data_seed:
+    if data_seed or table.summary["seeds"].max() < 2:
         return []
     return ["all seeds share one split: the intervals tell of the seeds' chance, not of other rows"]
 
 
 def _intervals(table: Table):
-    from forestlab.figures.compare import interval_plot
+    from forestlab import figures
 
     others = table.summary.drop(index=table.baseline)
     side = "right" if table.higher else "left"
-    return interval_plot(
+    return figures.interval_plot(
         list(others.index),
         others["difference"].to_numpy(),
         others["difference_low"].to_numpy(),
@@ -226,7 +227,7 @@ def seed_curves(table: Table, store) -> dict[str, np.ndarray]:
 
 
 def _run_list(table: Table) -> pd.DataFrame:
-    """A row a run, best variant first: seeds, metrics, and the parameters that differ."""
+    """A row a run, best variant first: what tells the runs apart, metrics, what follows, name."""
     places = {variant: place for place, variant in enumerate(table.summary.index)}
     order = [table.runs["variant"].map(places), table.runs["run_name"].map(variants.natural)]
     runs = table.runs.loc[pd.concat(order, axis=1).sort_values(["variant", "run_name"]).index]
@@ -235,5 +236,8 @@ def _run_list(table: Table) -> pd.DataFrame:
     more = [f"{name}/{split}" for split in ("train", "valid", "test", "oob")]
     metrics = [f"metrics.{key}" for key in (table.metric, *more, "chosen/depth", "seconds/fit")]
     there = [column for column in dict.fromkeys(metrics) if column in runs]
-    columns = ["run_id", "run_name", "variant", *seeds, *there, *variants.differing(runs)]
+    differing = variants.differing(runs)
+    told = variants.needed(runs, differing)
+    rest = [column for column in differing if column not in told]
+    columns = ["run_id", *told, *seeds, *there, *rest, "run_name"]
     return runs[columns].rename(columns=lambda column: column.split(".", 1)[-1])

@@ -31,10 +31,11 @@ code { font-size: 0.9em; }
 ul { padding-left: 1.2rem; }
 .wide { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.92em; }
-th, td { padding: 0.25rem 0.7rem; text-align: left; vertical-align: top; white-space: nowrap; }
+th, td { padding: 0.25rem 0.7rem; text-align: left; vertical-align: top; }
 th { border-bottom: 2px solid #555; vertical-align: bottom; }
 td { border-bottom: 1px solid #e4e4e4; }
 .right { text-align: right; }
+td.right, details td { white-space: nowrap; }
 img { display: block; max-width: 100%; height: auto; margin: 1rem 0; }
 summary { cursor: pointer; }
 """

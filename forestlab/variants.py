@@ -30,7 +30,7 @@ ROUNDING = 1e-12  # of the largest score: numbers that differ by less are equal
 
 def completed(runs: pd.DataFrame) -> pd.DataFrame:
     """Fill in the parameters that runs of an older forestlab did not know: they had the default."""
-    runs = runs.copy()
+    runs = runs.reset_index(drop=True)
     for key, value in flat_defaults().items():
         column = f"{PARAM}{key}"
         if column in runs:
@@ -75,8 +75,12 @@ def needed(runs: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def labels(runs: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
-    """What each run has in these columns, in the words of the command line."""
-    words = [runs[column].map(lambda value, c=column: _word(c, value)) for column in columns]
+    """What each run has in these columns, in words such as `forest max_depth=5`."""
+    keys = [column.split(".", 1)[1] for column in columns]
+    words = [
+        runs[column].map(lambda value, key=key: word(f"{key}={value}"))
+        for column, key in zip(columns, keys, strict=True)
+    ]
     joined = [" ".join(row) for row in zip(*words, strict=True)]
     return pd.Series(joined or "all runs", runs.index, dtype=object)
 
@@ -92,11 +96,13 @@ def _n_groups(runs: pd.DataFrame, columns: Sequence[str]) -> int:
     return len(runs[list(columns)].drop_duplicates())
 
 
-def _word(column: str, value) -> str:
-    key = column.split(".", 1)[1]
-    if key in ("model.name", "dataset.name"):
-        return str(value)
-    return f"{key.removesuffix('.name')}={value}"
+def word(override: str) -> str:
+    """An override as a label has it: models and data sets by their names, keys by their ends."""
+    key, sign, value = override.partition("=")
+    key = key.removesuffix(".name")
+    if sign and key in ("model", "dataset"):
+        return value
+    return f"{key.split('.')[-1]}={value}" if sign else override
 
 
 # ---- scores ------------------------------------------------------------------------------------

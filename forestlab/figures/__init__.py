@@ -8,6 +8,7 @@ it.
 
 from forestlab.figures.bias import bias_variance_curve
 from forestlab.figures.calibration import reliability_diagram
+from forestlab.figures.compare import interval_plot
 from forestlab.figures.confusion import confusion
 from forestlab.figures.curves import (
     aligned,
@@ -37,6 +38,7 @@ __all__ = [
     "depth_curve",
     "draw_tree",
     "importance",
+    "interval_plot",
     "overlaid_curves",
     "prediction_band",
     "reliability_diagram",
