@@ -18,6 +18,7 @@ from forestlab.variants import DATA, PARAM
 TASK, MODEL, VERSION = "tags.task", f"{PARAM}model.name", "tags.result_version"
 # What tells one data set from another.
 SOURCE = [f"{DATA}{key}" for key in ("name", "path", "target", "openml_name", "openml_version")]
+HIGHER = ("strength", "resolution", "detection")  # is better, of the metrics not in METRICS
 MOST_NAMED = 10  # in a note
 
 
@@ -83,10 +84,13 @@ def compare(
 
 
 def higher_is_better(metric: str) -> bool:
-    """As METRICS say; of what is not in there, errors, sizes and seconds, less is better."""
-    name = metric.removeprefix("chosen/").split("/")[0]
-    known = [key for key in METRICS if name in (key, f"{key}_test")]
-    return METRICS[known[0]].higher_is_better if known else False
+    """As METRICS and HIGHER say; of the rest, errors, sizes and seconds, less is better."""
+    first, _, rest = metric.partition("/")
+    name = rest if first in ("chosen", "by_trees") else first
+    for key, row in METRICS.items():
+        if name == key or name.startswith(f"{key}_"):
+            return row.higher_is_better
+    return first in HIGHER
 
 
 def find_variant(names: list[str], wanted: str) -> str | None:

@@ -22,6 +22,7 @@ PARAM = "params."
 DIGEST = "tags.dataset_digest"
 SEEDS = [f"{PARAM}{key}" for key in ("seed", "dataset.split_seed", "dataset.data_seed")]
 DATA = f"{PARAM}dataset."
+IGNORED = (*NO_RESULT, "study")  # what is looked at makes no other forest
 ROUNDING = 1e-12  # of the largest score: numbers that differ by less are equal
 
 
@@ -48,13 +49,13 @@ def newest(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def differing(runs: pd.DataFrame) -> list[str]:
-    """The columns of parameters that differ and may change a number, seeds apart."""
+    """The columns of parameters that differ and may change the forest, seeds apart."""
     columns = [
         column
         for column in runs.columns
         if column.startswith(PARAM)
         and column not in SEEDS
-        and column.removeprefix(PARAM).split(".")[0] not in NO_RESULT
+        and column.removeprefix(PARAM).split(".")[0] not in IGNORED
         and runs[column].nunique(dropna=False) > 1
     ]
     return sorted(columns, key=_rank)

@@ -181,7 +181,7 @@ def test_repeats_count_once_and_the_newest_counts():
 def test_what_follows_from_the_model_does_not_name_a_variant():
     runs = frame(
         run("tree", 0, 0.5, model__bootstrap=False, n_estimators=1, n_jobs=1),
-        run("forest", 1, 0.6, model__bootstrap=True, n_estimators=5, n_jobs=2),
+        run("forest", 1, 0.6, model__bootstrap=True, n_estimators=5, n_jobs=2, study__name="off"),
     )
     differ = variants.differing(runs)
     assert differ == ["params.model.name", "params.n_estimators", "params.model.bootstrap"]
@@ -398,6 +398,9 @@ def test_a_metric_or_key_that_no_run_has_is_told():
         ("r2/oob", True),
         ("rmse/valid", False),
         ("by_trees/oob_error", False),
+        ("by_trees/r2_test", True),
+        ("strength/oob", True),
+        ("bias2/draws", False),
         ("seconds/fit", False),
     ],
 )
