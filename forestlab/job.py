@@ -219,7 +219,7 @@ def fit_and_study(config: Config, show: bool) -> Done:
 
 
 def _draw_and_fit(config: Config, data: Prepared, n_jobs: int, show: bool):
-    """Bias and variance over further training sets, on the test rows or else those of validation."""
+    """Bias and variance over further training sets, on the test rows, else on validation."""
     from forestlab.study.bias import bias_variance
 
     wanted, task = config.dataset, data.dataset.task

@@ -6,8 +6,7 @@ computed from scratch. Trees have the kernels' layout, so the two can be laid si
 
 from fractions import Fraction
 from functools import reduce
-from itertools import combinations, pairwise
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np

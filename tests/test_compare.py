@@ -14,9 +14,12 @@ from matplotlib.collections import LineCollection
 from scipy import stats
 from test_run_figures import all_boxes, words
 
-from forestlab import compare, comparison_report, page, query, variants
-from forestlab.comparison import compare as tables_of
-from forestlab.comparison import find_variant, higher_is_better
+from forestlab import page
+from forestlab.compare import __main__ as compare
+from forestlab.compare import query, variants
+from forestlab.compare import report as comparison_report
+from forestlab.compare.tables import compare as tables_of
+from forestlab.compare.tables import find_variant, higher_is_better
 from forestlab.config import ConfigError
 from forestlab.figures import interval_plot
 

@@ -224,8 +224,9 @@ def surface_kernel(task: str, combiner: str):
         """As `sum_answers` for depth 0 … n_depths - 1 at once, from one walk of each row; to the
         bit what it gives.
 
-        `table` is what `tabulate` made of the forest. `trees` = (first, last + 1) of those that are asked. `everyone` asks all of them,
-        `left_out` those whose bit is set in `outside`; either may be empty, which is left alone.
+        `table` is what `tabulate` made of the forest; `trees` = (first, last + 1) are those that
+        are asked. `everyone` asks all of them, `left_out` those whose bit is set in `outside`;
+        either may be empty and is then left alone.
         """
         stats = forest.stats
         short = forest.steps.shape[0] > 0

@@ -28,12 +28,11 @@ from forestlab.figures.voters import voters_curve
 
 __all__ = [
     "SPLIT_COLOURS",
+    "aligned",
+    "banded_curves",
     "bias_variance_curve",
     "confusion",
     "coverage_curve",
-    "aligned",
-    "banded_curves",
-    "confusion",
     "decision_regions",
     "depth_curve",
     "draw_tree",

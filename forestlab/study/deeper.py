@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import Forest, n_trees
+from forestlab.core.arrays import n_trees
 from forestlab.core.combine import COMBINERS
 from forestlab.forest import bags, combined, ends
 from forestlab.study import conformal

@@ -1,8 +1,8 @@
 """Metrics, each a sum over rows and a way to finish it.
 
 An *outcome* is what a forest answered for some rows at several depths: of the answers it keeps what
-every metric needs, a number a (depth, row). A metric turns it into numbers that add up over rows, so
-that rows can be studied in blocks and class probabilities of all depths are never held at once.
+every metric needs, a number a (depth, row). A metric turns it into numbers that add up over rows,
+so that rows can be studied in blocks and probabilities of all depths are never held at once.
 
 To add a metric: write the function that sums, one that finishes the sums, and a row in METRICS.
 """

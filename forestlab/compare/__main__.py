@@ -5,7 +5,7 @@
     python -m forestlab.compare "task = regression and seed < 5" --by model.name --metric r2/test
 
 A query finds runs (query.py), their parameters make variants of them, and the variants are compared
-pair by pair of equal seeds (variants.py, comparison.py), which is then told (comparison_report.py).
+pair by pair of equal seeds (variants.py, tables.py), which is then told (report.py).
 Nothing is written but the files that are asked for. The exit code is 1 if no run is found, 2 for a
 mistake.
 """
@@ -18,9 +18,10 @@ from typing import Any
 
 import pandas as pd
 
-from forestlab import page, query
-from forestlab.comparison import compare
-from forestlab.comparison_report import CSV_MARK, csv, report, text
+from forestlab import page
+from forestlab.compare import query
+from forestlab.compare.report import CSV_MARK, csv, report, text
+from forestlab.compare.tables import compare
 from forestlab.config import ConfigError, TrackingConfig
 
 

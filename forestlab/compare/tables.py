@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from forestlab import variants
+from forestlab.compare import variants
+from forestlab.compare.variants import DATA, PARAM
 from forestlab.config import ConfigError
 from forestlab.study.metrics import MAIN, METRICS
-from forestlab.variants import DATA, PARAM
 
 TASK, MODEL, VERSION = "tags.task", f"{PARAM}model.name", "tags.result_version"
 # What tells one data set from another.

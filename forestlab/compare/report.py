@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from forestlab import page, variants
-from forestlab.comparison import Table
+from forestlab import page
+from forestlab.compare import variants
+from forestlab.compare.tables import Table
 from forestlab.study.metrics import METRICS
 
 WIDEST, WIDEST_NOTE = 120, 100  # letters in a line
@@ -205,8 +206,9 @@ def _curves(table: Table, store):
     from forestlab import figures
 
     metric, _, split = table.metric.partition("/")
-    means = {variant: rows.mean(axis=0) for variant, rows in seed_curves(table, store).items()}
-    return figures.overlaid_curves(means, metric, f"Mean over seeds, {table.dataset}", split)
+    return figures.banded_curves(
+        seed_curves(table, store), metric, f"Over depth, {table.dataset}", split
+    )
 
 
 def seed_curves(table: Table, store) -> dict[str, np.ndarray]:

@@ -1,0 +1,1 @@
+"""Logged runs → tables, intervals and overlays: see __main__.py."""
