@@ -121,7 +121,8 @@ def test_threads_do_not_change_a_bit(task):
 def test_rows_that_go_both_ways_have_the_sums_of_a_prediction(combiner, task):
     """A missing value sends shares of a row into both branches: the general walk."""
     classes = ["no", "yes"] if task == "classification" else None
-    leaves = ([3, 1], [1, 5], [0, 4]) if classes else (1.0, 4.0, 9.0)
+    weights = [{"no": 3, "yes": 1}, {"no": 1, "yes": 5}, {"yes": 4}]
+    leaves = weights if classes else (1.0, 4.0, 9.0)
     inner = {"feature": "b", "cut": 1.0, "missing": "both", "missing_share": 0.7}
     inner |= {"left": {"value": leaves[1]}, "right": {"value": leaves[2]}}
     outer = {"feature": "a", "cut": 0.0, "missing": "both", "missing_share": 0.3}
