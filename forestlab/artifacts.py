@@ -24,7 +24,6 @@ bias_variance.json, .png              over further training sets, if study.draws
 
 import json
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -33,14 +32,13 @@ from forestlab.study.coverage import LEVELS
 from forestlab.study.curves import error_by_voters
 from forestlab.study.deeper import BAND_LEVEL, Deeper
 from forestlab.study.findings import Findings
-from forestlab.study.metrics import METRICS
 from forestlab.study.surface import Surface
 from forestlab.study.uncertainty import Uncertainty
 from forestlab.view import TreeView
 
 UNSEEN = "(not in training)"
-DRAWN_DEPTH = 3  # levels of the first tree that are drawn
-MOST_LISTED = 20_000  # nodes beyond which the first tree is listed only down to the drawn depth
+MOST_LISTED = 20_000  # nodes beyond which the first tree is listed only down to LISTED_DEPTH
+LISTED_DEPTH = 3
 
 
 def write(
@@ -77,11 +75,16 @@ def write(
     if drawn is not None:
         _write_json(folder / "bias_variance.json", _drawn_table(drawn))
     if pictures:
-        _draw(folder, found, tree, title, image_shape)
-        if found.deeper is not None:
-            _draw_deeper(folder, found, found.deeper, tree.feature_names, title)
-        if drawn is not None:
-            _draw_drawn(folder, drawn, title)
+        _write_pictures(folder, found, drawn, tree, title, image_shape)
+
+
+def _write_pictures(folder: Path, *findings) -> None:
+    from forestlab import figures  # late: matplotlib
+    from forestlab.pictures import pictures
+
+    for name, picture in pictures(*findings):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        figures.save(picture, folder / name)
 
 
 def _write_json(path: Path, table) -> None:
@@ -194,7 +197,7 @@ def _drawn_table(drawn: DrawFindings) -> dict:
 def _write_tree(folder: Path, tree: TreeView) -> None:
     (folder / "tree").mkdir(exist_ok=True)
     short = tree.n_nodes <= MOST_LISTED
-    text = tree.export_text(show_stats=True, max_depth=None if short else DRAWN_DEPTH)
+    text = tree.export_text(show_stats=True, max_depth=None if short else LISTED_DEPTH)
     (folder / "tree/first.txt").write_text(text + "\n")
     if short:
         _write_json(folder / "tree/first.json", tree.describe())
@@ -240,99 +243,3 @@ def _p_true(surface: Surface) -> np.ndarray:
 def _column(labels: np.ndarray) -> np.ndarray:
     """Labels of one type, as parquet wants them."""
     return labels.astype(str) if UNSEEN in labels else np.array(labels.tolist())
-
-
-# ---- pictures ----------------------------------------------------------------------------------
-
-
-def _draw(folder: Path, found: Findings, tree: TreeView, title: str, image_shape) -> None:
-    from forestlab import figures
-
-    better: Literal["higher", "lower"]
-    better = "higher" if METRICS[found.main].higher_is_better else "lower"
-    curve = found.curves[found.main]
-    figures.save(
-        figures.depth_curve(curve, found.main, title, found.chosen_depth, better),
-        folder / "curves/depth.png",
-    )
-    if found.oob_by_trees is not None:
-        sizes = np.arange(1, len(found.oob_by_trees) + 1)
-        name = "error" if found.task == "classification" else "rmse"
-        picture = figures.size_curve(sizes, {"oob": found.oob_by_trees}, name, title)
-        figures.save(picture, folder / "curves/oob_by_trees.png")
-    for split, counts in found.confusions.items():
-        picture = figures.confusion(counts, found.classes or [], f"{title}, {split}")
-        figures.save(picture, folder / f"confusion/{split}.png")
-    for split in found.uncertainties:
-        figures.save(
-            _uncertainty_picture(figures, found, split, f"{title}, {split}"),
-            folder / f"uncertainty/{split}.png",
-        )
-    if "oob" in found.surfaces:
-        voters, rows, error, std = error_by_voters(found.surfaces["oob"])
-        name, spread = ("error", None) if found.task == "classification" else ("|error|", std)
-        picture = figures.voters_curve(voters, rows, error, title, name, spread)
-        figures.save(picture, folder / "oob/voters.png")
-    figures.save(_importance_picture(figures, found, tree, title, image_shape),
-                 folder / "importance.png")  # fmt: skip
-    figures.save(tree.draw(max_depth=DRAWN_DEPTH).figure, folder / "tree/first.png")
-
-
-def _uncertainty_picture(figures, found: Findings, split: str, title: str):
-    unsure, error = found.uncertainties[split], found.surfaces[split].errors
-    if found.task == "classification":
-        return figures.uncertainty_classification(*unsure, error > 0, title)
-    return figures.uncertainty_regression(np.sqrt(unsure.epistemic), error, title)
-
-
-def _importance_picture(figures, found: Findings, tree: TreeView, title: str, image_shape):
-    impurity = found.importance.mean(axis=0), found.importance.std(axis=0)
-    permutation = found.deeper.permutation if found.deeper is not None else None
-    if permutation is None:
-        return figures.importance(tree.feature_names, *impurity, title, image_shape=image_shape)
-    other = permutation.mean, permutation.std
-    return figures.two_importances(
-        tree.feature_names, impurity, other, title, image_shape=image_shape
-    )
-
-
-def _draw_deeper(
-    folder: Path, found: Findings, deeper: Deeper, names: list[str], title: str
-) -> None:
-    from forestlab import figures
-
-    surfaces = {split: surface.values[found.main] for split, surface in found.surfaces.items()}
-    sizes = found.surfaces["train"].sizes
-    better = "higher" if METRICS[found.main].higher_is_better else "lower"
-    picture = figures.surface_maps(surfaces, sizes, found.main, title, better)
-    figures.save(picture, folder / "surface.png")
-    if deeper.strength is not None:
-        figures.save(figures.strength_curve(deeper.strength, title), folder / "strength.png")
-    for split, by_combiner in deeper.calibrations.items():
-        tables = {combiner: table._asdict() for combiner, table in by_combiner.items()}
-        picture = figures.reliability_diagram(tables, f"{title}, {split}")
-        figures.save(picture, folder / f"calibration/{split}.png")
-    if deeper.coverages:
-        kind = "set" if found.task == "classification" else "interval"
-        shares = {method: of.share for method, of in deeper.coverages.items()}
-        widths = {method: of.width for method, of in deeper.coverages.items()}
-        picture = figures.coverage_curve(LEVELS, shares, widths, f"{title}, {deeper.split}", kind)
-        figures.save(picture, folder / "coverage.png")
-    if deeper.along is not None:
-        along = deeper.along
-        picture = figures.prediction_band(along.x, along.mean, along.bands, along.training, title)
-        figures.save(picture, folder / "band.png")
-    if deeper.regions is not None:
-        extent, posteriors, (points, labels) = deeper.regions
-        picture = figures.decision_regions(
-            posteriors, extent, points, labels, found.classes or [], names, title
-        )
-        figures.save(picture, folder / "regions.png")
-
-
-def _draw_drawn(folder: Path, drawn: DrawFindings, title: str) -> None:
-    from forestlab import figures
-
-    kind = "squared" if drawn.task == "regression" else "brier"
-    picture = figures.bias_variance_curve({title: drawn.squared}, title, kind)
-    figures.save(picture, folder / "bias_variance.png")

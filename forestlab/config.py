@@ -110,7 +110,7 @@ class Config:
 
 TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume")
 STORES = ("sqlite:///", "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
-STUDIES = ("full", "light", "off")
+STUDIES = ("auto", "full", "light", "off")
 NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
 
 

@@ -145,10 +145,9 @@ def criterion(config: Config, task: str) -> str:
 
 def normalised(config: Config) -> Config:
     """The config as it takes effect: a tree is one tree, whatever n_estimators a sweep says."""
-    if config.model.name != "tree":
-        return config
-    config = copy.deepcopy(config)
-    config.n_estimators = 1
+    config = configs.settled(copy.deepcopy(config), is_sweep=False)
+    if config.model.name == "tree":
+        config.n_estimators = 1
     return config
 
 
@@ -168,7 +167,7 @@ def check(config: Config) -> None:
 def _check_study(config: Config) -> None:
     wanted = config.study
     if wanted.name not in STUDIES:
-        raise ConfigError(f"there is no study={wanted.name}: choose auto, {', '.join(STUDIES)}.")
+        raise ConfigError(f"there is no study={wanted.name}: choose {', '.join(STUDIES)}.")
     least = {"rows": 1, "draws": 0, "draw_rows": 1}
     for key, lowest in least.items():
         value = getattr(wanted, key)

@@ -83,7 +83,7 @@ def study(
     surfaces = {split: surfaces[split] for split in SPLITS if split in surfaces}
     judged = [split for split in ("test", "oob") if split in surfaces]
     classes = task == "classification"
-    uncertainties = {
+    uncertainties: dict[str, Uncertainty] = {
         split: uncertainty(forest, task, coded[split][0], n_jobs)
         for split in ("valid", "test")
         if split in coded and name != "off"
