@@ -106,6 +106,30 @@ PICTURES = {
     "pixels, negative": lambda: figures.importance(
         names(60), rng.normal(0, 1, 60), None, TITLE, image_shape=(5, 4, 3)
     ),
+    "two importances": lambda: figures.two_importances(
+        names(64), (rising(64), 0.1 * rising(64)), (rng.normal(0, 1, 64), rising(64)), TITLE
+    ),
+    "two importances, 1": lambda: figures.two_importances(["only"], ([1], None), ([0], [0]), TITLE),
+    "two importances, long names": lambda: figures.two_importances(
+        names(3, "a long name of a feature, in $"), (np.ones(3), None), (np.zeros(3), None), TITLE
+    ),
+    "two maps": lambda: figures.two_importances(
+        names(784), (rising(784), None), (rising(784) - 0.06, None), TITLE, (28, 28)
+    ),
+    "strength": lambda: figures.strength_curve(
+        2 * rising(13) - 0.9, rising(13), 0.2 / rising(13) ** 2, TITLE, 0.9 - 0.8 * rising(13)
+    ),
+    "strength, no error": lambda: figures.strength_curve(rising(60), rising(60), rising(60), TITLE),
+    "strength, no values": lambda: figures.strength_curve(NAN, NAN, NAN, TITLE),
+    "strength, one": lambda: figures.strength_curve([-0.7], [1.0], [np.nan], TITLE, [0.8]),
+    "strength, wide": lambda: figures.strength_curve(
+        rising(13), rising(13), 10.0 ** np.arange(9, -4, -1), TITLE
+    ),
+    "residuals": lambda: figures.residual_curve(
+        9 - 5 * rising(13), 1 - 0.5 * rising(13), 40 - 30 * rising(13), TITLE, 7 - 5 * rising(13)
+    ),
+    "residuals, no values": lambda: figures.residual_curve(NAN, NAN, NAN, TITLE),
+    "residuals, one": lambda: figures.residual_curve([9e6], [-0.02], [-1e3], TITLE),
     "overlaid": lambda: figures.overlaid_curves({"ρ=1, $": rising(5)}, "R²", TITLE, "valid"),
     "overlaid, 100": lambda: figures.overlaid_curves(
         {f"max_features={k}, a very long label": rising(5 + k % 3, k) for k in range(100)},
@@ -438,3 +462,51 @@ def test_pixels_are_a_heat_map(drawn):
     assert bar.get_ylabel() == "importance"
     assert bar.get_ylim() == (0, rising(784).max())
     assert drawn["pixels, negative"].axes[0].images[0].get_array().shape == (5, 4)
+
+
+def test_two_kinds_of_importance_show_the_same_features():
+    impurity, permutation = np.array([0.1, 0.5, 0.3, 0.05]), np.array([0.0, 0.2, -0.1, 0.9])
+    figure = figures.two_importances(
+        list("abcd"), (impurity, 0.1 * impurity), (permutation, None), TITLE, most=3
+    )
+    left, right = figure.axes
+    assert [bar.get_width() for bar in left.patches] == [0.5, 0.3, 0.05]  # d is first in the other
+    assert [bar.get_width() for bar in right.patches] == [0.2, -0.1, 0.9]
+    assert [words(ax)[0].strings for ax in (left, right)] == [["b", "c", "d"], []]
+    spreads = np.array(left.collections[0].get_segments())[:, :, 0]
+    np.testing.assert_allclose(spreads, [[0.45, 0.55], [0.27, 0.33], [0.045, 0.055]])
+    assert "the 3 of 4 features" in notes(figure)
+
+
+def test_two_maps_have_scales_of_their_own(drawn):
+    one, bar, other, other_bar = drawn["two maps"].axes
+    np.testing.assert_allclose(one.images[0].get_array(), rising(784).reshape(28, 28))
+    np.testing.assert_allclose(other.images[0].get_array(), rising(784).reshape(28, 28) - 0.06)
+    assert bar.get_ylim() == (0, rising(784).max())
+    assert other_bar.get_ylim() == (0, (rising(784) - 0.06).max())  # -0.01 is not seen
+
+
+# ---- strength ----------------------------------------------------------------------------------
+
+
+def test_strength_shows_its_curves(drawn):
+    left, right = drawn["strength"].axes
+    np.testing.assert_array_equal(lines(left)["strength"].get_ydata(), 2 * rising(13) - 0.9)
+    np.testing.assert_array_equal(lines(left)["correlation"].get_ydata(), rising(13))
+    np.testing.assert_array_equal(lines(right)["bound"].get_ydata(), 0.2 / rising(13) ** 2)
+    assert right.get_yscale() == "log"
+    low, high = right.get_ylim()
+    error = lines(right)["error, out of bag"].get_ydata()
+    assert low < error.min() < lines(right)["bound"].get_ydata().max() < high
+    assert legend(left) == ["strength", "correlation"]
+    assert legend(right) == ["bound", "error, out of bag"]
+    assert legend(drawn["strength, no error"].axes[1]) == []
+
+
+def test_residuals_show_the_root_of_their_bound(drawn):
+    left, right = drawn["residuals"].axes
+    np.testing.assert_array_equal(lines(left)["trees, mean"].get_ydata(), 9 - 5 * rising(13))
+    bound = lines(left)["bound of the forest"].get_ydata()
+    np.testing.assert_allclose(bound, np.sqrt(40 - 30 * rising(13)))
+    np.testing.assert_array_equal(lines(right)["correlation"].get_ydata(), 1 - 0.5 * rising(13))
+    assert notes(drawn["residuals, no values"]) == "no values no values"

@@ -20,6 +20,9 @@ from forestlab.figures.curves import (
 from forestlab.figures.importance import importance
 from forestlab.figures.intervals import coverage_curve, prediction_band
 from forestlab.figures.regions import decision_regions
+from forestlab.figures.curves import depth_curve, overlaid_curves, size_curve
+from forestlab.figures.importance import importance, two_importances
+from forestlab.figures.strength import residual_curve, strength_curve
 from forestlab.figures.style import SPLIT_COLOURS, save
 from forestlab.figures.surface import surface_map, surface_maps
 from forestlab.figures.tree import draw_tree
@@ -45,6 +48,11 @@ __all__ = [
     "size_curve",
     "surface_map",
     "surface_maps",
+    "residual_curve",
+    "save",
+    "size_curve",
+    "strength_curve",
+    "two_importances",
     "uncertainty_classification",
     "uncertainty_regression",
     "voters_curve",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from forestlab.figures.style import LINE, MAIN, SMALL, dress, panels, shorten
@@ -13,6 +14,7 @@ from forestlab.figures.words import number_scale, scale, text_width
 
 NAME_LETTERS = 30
 HEIGHT = 3.6  # inches of a heat map
+FAINT = 0.02  # of the greatest importance: what is less is not told from 0 by its colour
 
 
 def importance(
@@ -41,34 +43,111 @@ def importance(
     return _bars(names, mean, std, title, most, label)
 
 
-def _bars(names, mean: np.ndarray, std, title: str, most: int, label: str) -> Figure:
-    order = np.argsort(-mean, kind="stable")[:most]
-    shown = [shorten(names[k], NAME_LETTERS) for k in order]
-    left = 0.45 + max(text_width(name, SMALL) for name in shown) / 72.0
-    figure, (ax,) = panels(title, [4.6], 0.25 + 0.22 * len(order), left=left)
-    places = np.arange(len(order))
-    ax.barh(places, mean[order], height=0.7, color=MAIN)
-    if std is not None:
-        spread = np.asarray(std, np.float64)[order]
-        ax.hlines(places, mean[order] - spread, mean[order] + spread, colors=LINE, linewidths=1.5)
-    ax.axvline(0.0, color=LINE, linewidth=0.8)
-    few = len(order) < len(mean)
-    note = f"the {len(order)} most important of {len(mean)} features" if few else ""
-    dress(ax, label, "feature", note)
-    ax.set_ylim(len(order) - 0.4, -0.6)
-    scale(ax, "y", places, shown, grid=False)
-    number_scale(ax, "x")
+def two_importances(
+    names: Sequence[str],
+    impurity: tuple[np.ndarray, np.ndarray | None],
+    permutation: tuple[np.ndarray, np.ndarray | None],
+    title: str,
+    image_shape: tuple[int, ...] | None = None,
+    most: int = 20,
+    labels: tuple[str, str] = ("share of the decrease of impurity", "rise of error when shuffled"),
+) -> Figure:
+    """Two kinds of importance side by side, each on a scale of its own.
+
+    Bars are of the same features in both panels: those that either kind ranks highest, the first
+    kind's most important on top.
+
+    Parameters
+    ----------
+    names : (p,)
+    impurity, permutation : mean and standard deviation over trees, each (p,), the latter or None
+    image_shape : as in `importance`: two heat maps instead
+    most : so many bars
+    labels : what each kind is called
+    """
+    kinds = [(np.asarray(mean, np.float64), std) for mean, std in (impurity, permutation)]
+    if image_shape is not None:
+        return _two_maps([mean.reshape(image_shape) for mean, _ in kinds], title, labels)
+    ranks = np.array([np.argsort(np.argsort(-mean, kind="stable")) for mean, _ in kinds])
+    chosen = np.lexsort((ranks[0], ranks.min(axis=0)))[:most]
+    order = chosen[np.argsort(ranks[0, chosen])]
+    shown, left = _named(names, order)
+    figure, axes = panels(title, [3.4, 3.4], _bars_height(order), left=left, gap=0.5)
+    few = f"the {len(order)} of {len(ranks[0])} features that rank highest in either"
+    notes = [few if len(order) < len(ranks[0]) else "", ""]
+    if any(std is not None for _, std in kinds):
+        notes[1] = "± a standard deviation over trees"
+    for k, (mean, std) in enumerate(kinds):
+        spread = None if std is None else np.asarray(std, np.float64)[order]
+        # The names stand on the left of both.
+        _draw_bars(axes[k], mean[order], spread, [] if k else shown, labels[k], notes[k])
     return figure
 
 
+# ---- bars --------------------------------------------------------------------------------------
+
+
+def _bars(names, mean: np.ndarray, std, title: str, most: int, label: str) -> Figure:
+    order = np.argsort(-mean, kind="stable")[:most]
+    shown, left = _named(names, order)
+    figure, (ax,) = panels(title, [4.6], _bars_height(order), left=left)
+    few = len(order) < len(mean)
+    note = f"the {len(order)} most important of {len(mean)} features" if few else ""
+    spread = None if std is None else np.asarray(std, np.float64)[order]
+    _draw_bars(ax, mean[order], spread, shown, label, note)
+    return figure
+
+
+def _named(names, order: np.ndarray) -> tuple[list[str], float]:
+    """The features' names, and the left margin that these need."""
+    shown = [shorten(names[k], NAME_LETTERS) for k in order]
+    return shown, 0.45 + max(text_width(name, SMALL) for name in shown) / 72.0
+
+
+def _bars_height(order: np.ndarray) -> float:
+    return 0.25 + 0.22 * len(order)
+
+
+def _draw_bars(ax: Axes, mean: np.ndarray, spread, names: list[str], label: str, note: str) -> None:
+    """Bars from top to bottom; without names if there are none."""
+    places = np.arange(len(mean))
+    ax.barh(places, mean, height=0.7, color=MAIN)
+    if spread is not None:
+        ax.hlines(places, mean - spread, mean + spread, colors=LINE, linewidths=1.5)
+    ax.axvline(0.0, color=LINE, linewidth=0.8)
+    dress(ax, label, "feature", note)
+    ax.set_ylim(len(mean) - 0.4, -0.6)
+    scale(ax, "y", places[: len(names)], names, grid=False)
+    number_scale(ax, "x")
+
+
+# ---- heat maps ---------------------------------------------------------------------------------
+
+
 def _heat_map(image: np.ndarray, title: str, label: str) -> Figure:
-    """From white to dark; if some importances are negative, they are of another colour."""
+    figure, (ax, bar) = panels(title, [_map_width(image), 0.18], HEIGHT, gap=1.0)
+    _draw_map(ax, bar, image, label)
+    return figure
+
+
+def _two_maps(images: list[np.ndarray], title: str, labels: tuple[str, str]) -> Figure:
+    width = _map_width(images[0])
+    figure, axes = panels(title, [width, 0.18, width, 0.18], HEIGHT, gap=1.0)
+    for k, (image, label) in enumerate(zip(images, labels, strict=True)):
+        _draw_map(axes[2 * k], axes[2 * k + 1], image, label)
+    return figure
+
+
+def _map_width(image: np.ndarray) -> float:
+    return float(np.clip(HEIGHT * image.shape[1] / image.shape[0], 2.0, 9.0))
+
+
+def _draw_map(ax: Axes, bar: Axes, image: np.ndarray, label: str) -> None:
+    """From white to dark; if some importances are clearly negative, they are of another colour."""
     if image.ndim == 3:
         image = image.sum(axis=2)
     top = np.abs(image).max() or 1.0
-    negative = image.min() < 0.0
-    width = float(np.clip(HEIGHT * image.shape[1] / image.shape[0], 2.0, 9.0))
-    figure, (ax, bar) = panels(title, [width, 0.18], HEIGHT, gap=1.0)
+    negative = image.min() < -FAINT * top
     limits = (-top if negative else 0.0, top)
     colours: dict[str, Any] = {"cmap": "PuOr_r" if negative else "magma_r", "aspect": "auto"}
     ax.imshow(image, vmin=limits[0], vmax=limits[1], **colours)
@@ -81,4 +160,3 @@ def _heat_map(image: np.ndarray, title: str, label: str) -> Figure:
         number_scale(ax, axis, 8, integer=True, grid=False)
     scale(bar, "x", np.empty(0), [])
     number_scale(bar, "y", grid=False)
-    return figure
