@@ -506,7 +506,7 @@ def test_strength_shows_its_curves(drawn):
 def test_residuals_show_the_root_of_their_bound(drawn):
     left, right = drawn["residuals"].axes
     np.testing.assert_array_equal(lines(left)["trees, mean"].get_ydata(), 9 - 5 * rising(13))
-    bound = lines(left)["bound of the forest"].get_ydata()
+    bound = lines(left)["bound, of many trees"].get_ydata()
     np.testing.assert_allclose(bound, np.sqrt(40 - 30 * rising(13)))
     np.testing.assert_array_equal(lines(right)["correlation"].get_ydata(), 1 - 0.5 * rising(13))
     assert notes(drawn["residuals, no values"]) == "no values no values"

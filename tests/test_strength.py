@@ -274,3 +274,17 @@ def test_the_bound_is_above_the_error_and_more_features_correlate_trees():
         assert asked.any(axis=0).all()
         assert found[n].bound[-1] > np.mean(votes.argmax(axis=0) != y)
     assert found[64].correlation[-1] > 1.5 * found[1].correlation[-1]
+
+
+def test_the_correlation_of_residuals_and_the_trees_errors_make_up_the_forests():
+    """Of a row with M voters the squared error of their mean is 1/M of the mean squared residual
+    and the rest of the mean product of two; here all rows have as many voters."""
+    X, y = data_for("regression")
+    model = forest_for("regression", 8).fit(X, y)
+    found = strength(model.forest_, "regression", X, y, 5, packed(np.ones((8, len(X)))))
+    product = found.correlation * found.tree_rmse**2
+    for depth in range(5):
+        error = np.mean((model.predict(X, depth) - y) ** 2)
+        expected = found.tree_mse[depth] / 8 + product[depth] * 7 / 8
+        np.testing.assert_allclose(error, expected, **CLOSE)
+    assert (found.bound >= product).all()

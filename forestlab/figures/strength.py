@@ -69,7 +69,7 @@ def residual_curve(
     Parameters
     ----------
     tree_rmse, correlation, bound : (n_depths,) as in `ResidualStrength`: the bound is of the mean
-        squared error, and its root is drawn
+        squared error of ever more trees, and its root is drawn
     error : (n_depths,) the forest's out-of-bag root mean squared error
     """
     figure, (left, right) = panels(title, [PANEL[0]] * 2, PANEL[1])
@@ -77,7 +77,7 @@ def residual_curve(
         root = np.sqrt(_array(bound))
     curves = [
         Curve("trees, mean", _array(tree_rmse), MAIN, "o"),
-        Curve("bound of the forest", root, WRONG, "v"),
+        Curve("bound, of many trees", root, WRONG, "v"),
         *_error("forest", error),
     ]
     _draw(left, curves, "root mean squared error")

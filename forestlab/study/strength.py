@@ -1,7 +1,8 @@
 """How strong the trees are, and how alike: what a forest's error is bounded by.
 
 Everything is measured on out-of-bag rows, at every depth, after Breiman, Random Forests (2001):
-sections 2.2 and 11, and appendix II for the estimates.
+sections 2.2 and 11, and appendix II for the estimates. The bounds are of the error to which ever
+more trees of the kind lead; the out-of-bag error of few voters, in regression, may lie above.
 """
 
 from typing import NamedTuple
