@@ -12,6 +12,7 @@ from forestlab.study.curves import error_by_voters
 from forestlab.study.deeper import Deeper
 from forestlab.study.findings import Findings
 from forestlab.study.metrics import METRICS
+from forestlab.study.strength import ResidualStrength, VoteStrength
 from forestlab.view import TreeView
 
 DRAWN_DEPTH = 3  # levels of the first tree that are drawn
@@ -86,9 +87,17 @@ def _surfaces(found: Findings, title: str):
     return figures.surface_maps(values, sizes, found.main, title, _better(found.main))
 
 
+def _strength(trees: VoteStrength | ResidualStrength, found: Findings, title: str):
+    oob = found.curves[found.main]["oob"]
+    if isinstance(trees, VoteStrength):
+        three = trees.strength, trees.correlation, trees.bound
+        return figures.strength_curve(*three, title, 1.0 - oob)
+    return figures.residual_curve(trees.tree_rmse, trees.correlation, trees.bound, title, oob)
+
+
 def _of_full(found: Findings, deeper: Deeper, names: list[str], title: str) -> Pictures:
     if deeper.strength is not None:
-        yield "strength.png", figures.strength_curve(deeper.strength, title)
+        yield "strength.png", _strength(deeper.strength, found, title)
     for split, by_combiner in deeper.calibrations.items():
         tables = {combiner: table._asdict() for combiner, table in by_combiner.items()}
         picture = figures.reliability_diagram(tables, f"{title}, {split}")

@@ -17,11 +17,9 @@ from forestlab.figures.curves import (
     overlaid_curves,
     size_curve,
 )
-from forestlab.figures.importance import importance
+from forestlab.figures.importance import importance, two_importances
 from forestlab.figures.intervals import coverage_curve, prediction_band
 from forestlab.figures.regions import decision_regions
-from forestlab.figures.curves import depth_curve, overlaid_curves, size_curve
-from forestlab.figures.importance import importance, two_importances
 from forestlab.figures.strength import residual_curve, strength_curve
 from forestlab.figures.style import SPLIT_COLOURS, save
 from forestlab.figures.surface import surface_map, surface_maps
@@ -44,14 +42,12 @@ __all__ = [
     "overlaid_curves",
     "prediction_band",
     "reliability_diagram",
-    "save",
-    "size_curve",
-    "surface_map",
-    "surface_maps",
     "residual_curve",
     "save",
     "size_curve",
     "strength_curve",
+    "surface_map",
+    "surface_maps",
     "two_importances",
     "uncertainty_classification",
     "uncertainty_regression",
