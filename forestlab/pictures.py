@@ -9,7 +9,7 @@ from forestlab import figures
 from forestlab.study.bias import DrawFindings
 from forestlab.study.coverage import LEVELS
 from forestlab.study.curves import error_by_voters
-from forestlab.study.deeper import Deeper
+from forestlab.study.deeper import BAND_LEVEL, Deeper
 from forestlab.study.findings import Findings
 from forestlab.study.metrics import METRICS
 from forestlab.study.strength import ResidualStrength, VoteStrength
@@ -110,7 +110,8 @@ def _of_full(found: Findings, deeper: Deeper, names: list[str], title: str) -> P
         levels = np.array(LEVELS)
         yield "coverage.png", figures.coverage_curve(levels, shares, widths, heading, kind)
     if deeper.along is not None:
-        yield "band.png", figures.prediction_band(*deeper.along, title)
+        heading = f"{title}: {BAND_LEVEL:.0%} intervals"
+        yield "band.png", figures.prediction_band(*deeper.along, heading)
     if deeper.regions is not None:
         extent, posteriors, (points, labels) = deeper.regions
         classes = found.classes or []
