@@ -12,6 +12,7 @@ import os
 import tempfile
 import urllib.request
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -136,9 +137,13 @@ def home() -> Path:
     given = os.environ.get("FORESTLAB_HOME")
     if given:
         return Path(given).resolve()
+    return (checkout() or Path.cwd()) / "outputs"
+
+
+def checkout() -> Path | None:
+    """The folder of forestlab's own checkout, if this is one."""
     root = Path(__file__).resolve().parent.parent
-    is_checkout = (root / "pyproject.toml").is_file() and (root / "conf").is_dir()
-    return (root if is_checkout else Path.cwd()) / "outputs"
+    return root if (root / "pyproject.toml").is_file() and (root / "conf").is_dir() else None
 
 
 def store_uri(tracking: TrackingConfig) -> str:
@@ -199,18 +204,23 @@ def flat(config) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def fingerprint(config) -> str:
-    """16 hex digits that name the result of a config."""
+def chosen(config) -> dict[str, Any]:
+    """What a config says that may change a number and is not the default, by dotted keys."""
     defaults = flat_defaults()
-    chosen = {
+    return {
         key: value
         for key, value in flat(config).items()
         if key.split(".")[0] not in NO_RESULT
         and json.dumps(defaults.get(key)) != json.dumps(value)  # 1, a row, is not 1.0, all of them
     }
-    return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def fingerprint(config) -> str:
+    """16 hex digits that name the result of a config."""
+    return hashlib.sha256(json.dumps(chosen(config), sort_keys=True).encode()).hexdigest()[:16]
+
+
+@cache
 def flat_defaults() -> dict[str, Any]:
     schema = OmegaConf.structured(Config)
     for key in ("dataset.name", "model.name"):

@@ -1,17 +1,21 @@
 """What a result came from: code, versions, machine."""
 
 import hashlib
+import os
 import platform
 import subprocess
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+import llvmlite.binding as llvm
+
 from forestlab import __version__
 from forestlab.core.jit import core_version
 
 MAKERS = ("forest.py", "model.py", "estimators.py", "parameters.py", "job.py")
 PACKAGES = ("numpy", "numba", "scikit-learn", "mlflow", "hydra-core")
+SIMD = ("amx", "asimd", "avx", "f16c", "fma", "neon", "sse", "ssse", "sve", "vsx")
 
 
 @cache
@@ -27,6 +31,7 @@ def versions() -> dict[str, str]:
         "core_version": core_version(),
         "result_version": result_version(),
         "cpu": _cpu(),
+        "cpu_kind": _cpu_kind(),
     }
 
 
@@ -48,6 +53,17 @@ def _cpu() -> str:
         )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def _cpu_kind() -> str:
+    """What decides which instructions compute a number: architecture, processor, vector units."""
+    try:
+        features = llvm.get_host_cpu_features()
+    except RuntimeError:  # LLVM does not know them everywhere
+        features = {}
+    vectors = sorted(name for name, is_on in features.items() if is_on and name.startswith(SIMD))
+    name = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
+    return " ".join([platform.machine(), name, *vectors])
 
 
 @cache
