@@ -70,7 +70,8 @@ def _place(options) -> Place:
     settings = runs.settings(options)
     if options.run == "never":
         return Place(tracking.open_existing(settings), settings)
-    configs.require_home()
+    if settings.uri is None:
+        configs.require_home()
     return Place(job.open_store(runs.config_of({}, settings)), settings)
 
 
@@ -183,6 +184,8 @@ def _tell(name: str, outcome: Outcome) -> None:
     more = "".join(f", {word}: {verdicts.count(word)}" for word in others)
     print(f"{name}: {count} metrics of {outcome.n_runs} runs agree{more}")
     if outcome.changes:
-        print(f"{name}: judged by the spread between seeds, as this is not what it was:")
+        print(f"{name}: judged by the spread between seeds, not exactly, because of")
         for change in outcome.changes:
             print(f"    {change}")
+    if "unjudged" in verdicts:
+        print(f"{name}: unjudged is what was recorded with one seed: its spread is not known")

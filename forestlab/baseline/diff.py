@@ -37,9 +37,10 @@ def diff(options) -> int:
         for name in sorted(names, key=lambda name: (is_time(name), name))
     }
     print("\n" + "\n".join(curve_lines(curves)))
+    print("\nfrom, at: steps where curves part first and most (a depth, or a number of trees)")
     judged = {name: parting(*both) for name, both in curves.items() if not is_time(name)}
     n_differ = sum(apart is not None for apart in judged.values())
-    print(f"\n{n_differ} of {len(judged)} metrics differ, times apart")
+    print(f"{n_differ} of {len(judged)} metrics differ, times apart")
     return 1 if n_differ else 0
 
 
@@ -77,8 +78,8 @@ def _show(title: str, rows: list[tuple[str, str, str]]) -> None:
 
 
 def curve_lines(curves: dict[str, list[np.ndarray]]) -> list[str]:
-    """A table of each metric's last values, and of where its curves part."""
-    rows = [("metric", "a", "b", "difference", "parts at", "largest", "at")]
+    """A table: last values, the first step where curves part, the largest difference, its step."""
+    rows = [("metric", "a", "b", "b - a", "from", "largest", "at")]
     for name, (a, b) in curves.items():
         last = [float(curve[-1]) if len(curve) else np.nan for curve in (a, b)]
         apart = parting(a, b)

@@ -22,12 +22,12 @@ def aligned(rows: Sequence[Sequence[str]], to_right: Sequence[bool]) -> list[str
 
 
 def number(value: Any, signed: bool = False) -> str:
-    """Five digits of a number, three of a difference; the beginning of a text."""
+    """Four digits of a number, three of a difference; the beginning of a text."""
     if value is None or value != value:
         return "–"
     if isinstance(value, str):
         return value[:8]
-    return f"{value:+.3g}" if signed else f"{value:.5g}"
+    return f"{value:+.3g}" if signed else f"{value:.4g}"
 
 
 def drift_lines(name: str, rows: Sequence[Row]) -> list[str]:
@@ -50,7 +50,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     if isinstance(row.recorded, float) and isinstance(row.new, float):
         shift = number(row.new - row.recorded, signed=True)
         if row.verdict != "changed":
-            allowed = f"{row.allowed:.3g}" if row.allowed == row.allowed else "–"
+            allowed = f"{row.allowed:.2g}" if row.allowed == row.allowed else "–"
     return (
         f"  {row.metric}",
         number(row.recorded),
