@@ -95,7 +95,7 @@ def same_forests(table: pd.DataFrame) -> Verdict:
         table["distance"].max(),
         4.0,
         "both draw at random, with 30 and 50 seeds; of 60 means that agree, one is 4 standard "
-        "errors away less than once in 200 times",
+        "errors away less than once in 100 times",
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 MOST_ROWS = 200  # of a table on the page; the file has all
+HEADS = ("claim", "expected", "found", "tolerance", "and its reason", "verdict")
 SIGNS = {"near": "", "below": "at most ", "above": "at least "}
 
 STYLE = """
@@ -40,11 +41,20 @@ table { border-collapse: collapse; width: 100%; font-size: .88rem; }
 th { text-align: left; font-weight: 600; color: var(--quiet); }
 th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
-td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
+td { font-variant-numeric: tabular-nums; }
+td.number { white-space: nowrap; }
 .holds { color: var(--good); font-weight: 600; white-space: nowrap; }
 .fails { color: var(--bad); font-weight: 600; white-space: nowrap; }
 .quiet, summary { color: var(--quiet); font-size: .88rem; }
 summary { cursor: pointer; margin-top: .8rem; }
+@media (max-width: 44rem) {
+  .verdicts th { display: none; }
+  .verdicts td { display: block; border: 0; padding: .1rem 0; white-space: normal; }
+  .verdicts td::before { content: attr(data-head) " "; color: var(--quiet); }
+  .verdicts td:first-child { font-weight: 600; padding-top: .5rem; }
+  .verdicts td:first-child::before, .verdicts td:last-child::before { content: ""; }
+  .verdicts tr { display: block; border-bottom: 1px solid var(--line); padding-bottom: .5rem; }
+}
 ul { margin: .4rem 0; padding-left: 1.2rem; font-size: .88rem; columns: 17rem; }
 """
 
@@ -116,20 +126,21 @@ def _section(folder: Path, made: dict[str, Any]) -> str:
 
 
 def _verdicts(verdicts: list[dict[str, Any]]) -> str:
-    heads = ("claim", "expected", "found", "tolerance", "and its reason", "verdict")
-    return _table(heads, [_verdict_cells(verdict) for verdict in verdicts])
+    return _table(HEADS, [_verdict_cells(verdict) for verdict in verdicts], "verdicts")
 
 
 def _verdict_cells(verdict: dict[str, Any]) -> list[str]:
-    told = "holds" if verdict["holds"] else "does not hold"
-    return [
-        f"<td>{escape(verdict['what'])}</td>",
-        _cell(SIGNS[verdict["side"]] + _number(verdict["expected"])),
-        _cell(_number(verdict["found"])),
-        _cell(_number(verdict["tolerance"])),
-        f"<td>{escape(verdict['reason'])}</td>",
-        f"<td>{_mark(verdict['holds'], told)}</td>",
+    texts = [
+        verdict["what"],
+        SIGNS[verdict["side"]] + _number(verdict["expected"]),
+        _number(verdict["found"]),
+        _number(verdict["tolerance"]),
+        verdict["reason"],
     ]
+    told = _mark(verdict["holds"], "holds" if verdict["holds"] else "does not hold")
+    # On a narrow screen a verdict is a block of lines, each with the head of its column in front.
+    cells = zip(HEADS, [*map(escape, texts), told], strict=True)
+    return [f'<td data-head="{head}">{content}</td>' for head, content in cells]
 
 
 def _number(value: float | str) -> str:
@@ -140,10 +151,11 @@ def _cell(text: str) -> str:
     return f'<td class="number">{escape(text)}</td>'
 
 
-def _table(heads, rows: list[list[str]]) -> str:
+def _table(heads, rows: list[list[str]], kind: str = "") -> str:
+    """Rows are of <td> elements."""
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
-    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+    return f'<div class="wide"><table class="{kind}"><tr>{head}</tr>{body}</table></div>'
 
 
 def _details(summary: str, content: str) -> str:

@@ -11,7 +11,7 @@ The forest of the regression on images of digits: 16 trees, each on a bootstrap 
 The document shows the picture of one draw, without numbers or a seed; those here are what its own
 code gives with 50 seeds. It takes this for Breiman's forest, which draws pixels anew at every node,
 and here that matters: trees of 8 pixels are so weak that 16 of them are little better than one tree
-that sees all 64, and the deeper the worse.
+that sees all 64, and worse again beyond depth 8.
 """
 
 
