@@ -11,6 +11,7 @@ import os
 import struct
 import threading
 import zipfile
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,7 +22,7 @@ import pandas as pd
 import pytest
 from sklearn import datasets as sklearn_datasets
 
-from forestlab.datasets import DataError, DatasetConfig, digest, fetch, load, mnist, split
+from forestlab.datasets import DataError, DatasetConfig, digest, fetch, load, mnist, split, uci
 from forestlab.datasets.archive import Archive
 from forestlab.datasets.checksums import ARRAYS, CHECKSUMS, array_chunks
 from forestlab.datasets.downloaded import (
@@ -32,9 +33,14 @@ from forestlab.datasets.downloaded import (
     PIMA_COLUMNS,
 )
 
-ALL_ARCHIVES = {**ARCHIVES, "mnist": mnist.ARCHIVE}
+ALL_ARCHIVES = {
+    **ARCHIVES,
+    "mnist": mnist.ARCHIVE,
+    **{name: table.archive for name, table in uci.TABLES.items()},
+}
 TAGS = {"covertype": "cp37-cp37m-manylinux1_x86_64"}
 N_ROWS = {"mnist": 10, "pima": 6, "covertype": 5, "california": 7}
+N_ROWS |= {"sonar": 5, "ionosphere": 4, "glass": 7}
 
 
 def sha256(data):
@@ -97,6 +103,26 @@ def fake_california():
     return files, {"data": data, "target": target}
 
 
+# name: columns, the marks of the rows in the archive's file and in UCI's, their codes as published
+UCI_FAKES = {
+    "sonar": (60, "12122", "RRMMM", [0, 0, 1, 1, 1]),
+    "ionosphere": (34, "1211", "gbgg", [0, 1, 0, 0]),
+    "glass": (9, "1235677", "1235677", [0, 1, 2, 3, 4, 5, 5]),
+}
+
+
+def fake_uci(name, at_uci=False):
+    """The archive has sonar's classes in two pieces each; glass begins with a row number."""
+    n_columns, in_archive, published, codes = UCI_FAKES[name]
+    data = fake_table(name, n_columns, 10)
+    rows = [0, 2, 1, 3, 4] if name == "sonar" and not at_uci else range(len(data))
+    table = pd.DataFrame(data[rows]).assign(label=list(published if at_uci else in_archive))
+    content = table.to_csv(index=name == "glass", header=False).encode()
+    original = uci.TABLES[name].original
+    file = original if at_uci else ALL_ARCHIVES[name].members[0].rsplit("/", 1)[1]
+    return {file: content}, {"data": data, "target": np.array(codes, dtype=np.uint8)}
+
+
 @cache
 def fake(name):
     """The files of a fake, and its checksums."""
@@ -105,7 +131,7 @@ def fake(name):
         sums = {part: sha256(data) for part, data in {**files, **idx}.items()}
         return files, sums
     makers = {"pima": fake_pima, "covertype": fake_covertype, "california": fake_california}
-    files, arrays = makers[name]()
+    files, arrays = makers[name]() if name in makers else fake_uci(name)
     whole = b"".join(bytes(chunk) for chunk in array_chunks(arrays))
     return files, {ARRAYS: sha256(whole), **{part: sha256(files[part]) for part in files}}
 
@@ -220,20 +246,37 @@ def test_a_download_is_kept(name, index, folder, caplog):
     assert again.source == first.source
 
 
+def published(index, name):
+    index.publish(name)
+    return loaded(name)
+
+
 def test_what_the_fakes_become(index, folder):
-    for name in DOWNLOADED:
-        index.publish(name)
-    images = loaded("mnist")
+    images = published(index, "mnist")
     assert (images.n_own_test, images.image_shape) == (4, (28, 28))
     assert (images.frame.dtypes == np.uint8).all()
     assert list(images.target) == [0, 1, 2, 3, 4, 5, 0, 1, 2, 3]
     parts = split(images, DatasetConfig(name="mnist"))
     assert list(parts.test) == [6, 7, 8, 9]
-    pima = loaded("pima")
+    pima = published(index, "pima")
     assert list(pima.frame.columns) == PIMA_COLUMNS
     assert list(pima.target[:2]) == ["tested_negative", "tested_positive"]
-    assert loaded("covertype").frame["Elevation"].dtype == np.int16
-    assert loaded("california").task == "regression"
+    assert published(index, "covertype").frame["Elevation"].dtype == np.int16
+    assert published(index, "california").task == "regression"
+    sonar = published(index, "sonar")
+    assert list(sonar.target) == ["rock", "rock", "mine", "mine", "mine"]
+    assert list(sonar.frame.columns[[0, 59]]) == ["band1", "band60"]
+    ionosphere = published(index, "ionosphere")
+    assert list(ionosphere.target) == ["good", "bad", "good", "good"]
+    assert list(ionosphere.frame.columns[[0, 1, 33]]) == [
+        "pulse1_real",
+        "pulse1_imag",
+        "pulse17_imag",
+    ]
+    glass = published(index, "glass")
+    assert len(set(glass.target)) == 6
+    assert list(glass.target[-2:]) == ["headlamps", "headlamps"]
+    np.testing.assert_array_equal(glass.frame["RI"], fake_table("glass", 9, 10)[:, 0])
 
 
 def test_a_wrong_file_is_refused_and_leaves_nothing(index, folder):
@@ -358,6 +401,17 @@ def test_files_put_there_by_hand_are_taken(name, folder):
     assert (folder / f"{name}.npz").exists()
 
 
+@pytest.mark.parametrize("name", uci.TABLES)
+def test_the_files_of_uci_are_taken(name, folder):
+    put(folder, fake_uci(name, at_uci=True)[0])
+    at_uci = loaded(name)
+    assert at_uci.source == f"files in {folder}: {uci.TABLES[name].original}"
+    for path in folder.iterdir():
+        path.unlink()
+    put(folder, fake(name)[0])
+    assert digest(loaded(name)) == digest(at_uci)
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_idx_files_put_there_by_hand_are_taken(suffix, folder):
     pack = gzip.compress if suffix else bytes
@@ -429,24 +483,39 @@ def test_where_the_cache_folder_is(monkeypatch, tmp_path):
     assert fetch.cache_folder() == tmp_path / ".cache" / "forestlab" / "data"
 
 
-# The real ones
+# The real ones, by the number of rows of each class that their publishers give
+
+DIGITS = dict(enumerate([6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958]))
+PIMA = {"tested_negative": 500, "tested_positive": 268}
+FORESTS = dict(enumerate([211840, 283301, 35754, 2747, 9493, 17367, 20510], start=1))
+GLASS = {
+    "building_float": 70,
+    "building_nonfloat": 76,
+    "vehicle_float": 17,
+    "containers": 13,
+    "tableware": 9,
+    "headlamps": 29,
+}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("name", "shape", "labels", "fingerprint"),
+    ("name", "shape", "counts", "fingerprint"),
     [
-        ("mnist", (70000, 784), set(range(10)), "95e2baafa8af9aec"),
-        ("pima", (768, 8), {"tested_negative", "tested_positive"}, "569e1e25adb3f896"),
-        ("covertype", (581012, 54), set(range(1, 8)), "ee205b4d4ed94650"),
+        ("mnist", (70000, 784), DIGITS, "95e2baafa8af9aec"),
+        ("pima", (768, 8), PIMA, "569e1e25adb3f896"),
+        ("covertype", (581012, 54), FORESTS, "ee205b4d4ed94650"),
         ("california", (20640, 8), None, "7d740140f8dfc0c0"),
+        ("sonar", (208, 60), {"rock": 97, "mine": 111}, "7ea6eba1902623a5"),
+        ("ionosphere", (351, 34), {"good": 225, "bad": 126}, "dbdeb27d14b33c89"),
+        ("glass", (214, 9), GLASS, "8c86a8c39818469d"),
     ],
 )
-def test_the_real_sets_can_be_downloaded(name, shape, labels, fingerprint, monkeypatch, tmp_path):
+def test_the_real_sets_can_be_downloaded(name, shape, counts, fingerprint, monkeypatch, tmp_path):
     monkeypatch.setenv("FORESTLAB_DATA", str(tmp_path))
     dataset = loaded(name)
     assert dataset.frame.shape == shape
-    if labels:
-        assert set(dataset.target.tolist()) == labels
+    if counts:
+        assert Counter(dataset.target.tolist()) == counts
     assert digest(dataset) == fingerprint == digest(loaded(name))
     assert dataset.n_own_test == (10000 if name == "mnist" else 0)

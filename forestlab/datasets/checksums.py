@@ -46,6 +46,18 @@ CHECKSUMS: dict[str, dict[str, str]] = {
         ),
         ARRAYS: "3147a78ecd8c1e58badf5548ec3d265d495155d576d655345bdb24b49cfa644d",
     },
+    "sonar": {
+        "Sonar.csv": "12b176898783571bb5be4c96925904cd8e0deb622c27570a5d3c924e99722fca",
+        ARRAYS: "8114e15bb3edc4536b74d07bac878f795340af5592e407471a25b8d97e4e7bee",
+    },
+    "ionosphere": {
+        "Ionosphere.csv": "9c55e275ab3d288318b754010b4e9353c358f1273eb8739e76355a9f8cf741a4",
+        ARRAYS: "9d8c1009708e5c0b04b88efc8fedc481a3116df3765a1b849c90c7731f15de37",
+    },
+    "glass": {
+        "glass.data.txt": "dd67373f4baf2807345df02cbfef2093d342e61ad0d82a4fb79af43ef8ce449d",
+        ARRAYS: "b4a77caa13cdb7e0721c2a4e02364ffa6b47b743ba7850a5b74841b4b45c067f",
+    },
 }
 
 
@@ -59,6 +71,11 @@ def verify(dataset: str, part: str, chunks: Iterable[Chunk]) -> None:
         raise DataError(
             f"{part} has the wrong checksum {state.hexdigest()[:16]}…, expected {expected[:16]}…"
         )
+
+
+def verify_arrays(dataset: str, arrays: dict[str, np.ndarray]) -> None:
+    """Raise DataError unless the arrays of a data set are the known ones."""
+    verify(dataset, ARRAYS, array_chunks(arrays))
 
 
 def array_chunks(arrays: dict[str, np.ndarray]) -> list[Chunk]:

