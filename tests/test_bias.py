@@ -158,7 +158,7 @@ def test_sets_without_a_known_truth_are_refused_by_name(name):
             ask()
         assert str(told.value) == (
             f"dataset.name={name} has no known truth to hold answers against; the data sets that "
-            "have one are twonorm, threenorm, ringnorm, waveform, friedman1, sine."
+            "have one are twonorm, threenorm, ringnorm, waveform, dominant, friedman1, sine."
         )
 
 

@@ -1,4 +1,4 @@
-"""Toys of two features, to look at: spirals, moons, blobs, a checkerboard.
+"""Toys of two features, to look at: spirals, moons, blobs, clouds, a checkerboard.
 
 Each recipe takes a number of rows, a standard deviation of noise that is added to both features,
 and a random generator; it returns features of shape (n, 2) and classes of shape (n,), numbered
@@ -7,15 +7,18 @@ from 0. The classes are equally likely.
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+
+from forestlab.datasets.base import DataError
 
 Table: TypeAlias = tuple[np.ndarray, np.ndarray]
 RecipeFunction: TypeAlias = Callable[[int, float, np.random.Generator], Table]
 
 N_TURNS = 1.5  # of a spiral's arm
 BLOB_CENTRES = np.array([(-2.0, -2.0), (-2.0, 2.0), (2.0, -2.0), (2.0, 2.0)])
+GAP = 1.0  # between the two clouds
 N_CELLS = 4  # of the checkerboard, along each side
 
 
@@ -47,6 +50,52 @@ def blobs(n_rows: int, noise: float, rng: np.random.Generator) -> Table:
     return BLOB_CENTRES[y] + noise * rng.standard_normal((n_rows, 2)), y
 
 
+def clouds(n_rows: int, noise: float, rng: np.random.Generator) -> Table:
+    """Two round normals side by side, with an empty strip of width 1 between them.
+
+    Class 0 is on the left, its nearest row exactly at x = -½; class 1 is on the right, its nearest
+    row exactly at x = ½. Their heights y are alike, so that of all lines along an axis only those
+    with x between -½ and ½ part the classes, and the one of the maximum margin is x = 0. That holds
+    for all rows together: `margin` finds the line of those that a model has seen.
+
+    Criminisi, Shotton and Konukoglu (2011) show on such clouds that a forest without bagging comes
+    near that line.
+    """
+    y = rng.integers(0, 2, n_rows)
+    X = noise * rng.standard_normal((n_rows, 2))
+    for label, side in enumerate((-1.0, 1.0)):
+        rows = y == label
+        outwards = side * X[rows, 0]
+        X[rows, 0] = side * (outwards - outwards.min(initial=np.inf) + GAP / 2)
+    return X, y
+
+
+class Margin(NamedTuple):
+    """The empty strip between two classes, along one axis."""
+
+    left: float  # the last row of the class on the left
+    right: float  # the first row of the class on the right
+    line: float  # midway: as far from both classes as a line along an axis can be
+
+
+def margin(X: np.ndarray, y: np.ndarray) -> Margin:
+    """The strip between two clouds, and its middle.
+
+    Parameters
+    ----------
+    X : (n, 1 or more) rows, of which the first column is looked at
+    y : (n,) 0 on the left, 1 on the right
+    """
+    x, y = np.asarray(X)[:, 0], np.asarray(y)
+    left, right = x[y == 0].max(initial=-np.inf), x[y == 1].min(initial=np.inf)
+    if not -np.inf < left < right < np.inf:
+        raise DataError(
+            "There is no margin: the first column does not part rows of class 0 on its left from "
+            "rows of class 1 on its right."
+        )
+    return Margin(float(left), float(right), float((left + right) / 2))
+
+
 def checkerboard(n_rows: int, noise: float, rng: np.random.Generator) -> Table:
     """Black and white cells of a 4 × 4 board over the unit square; no single cut gains."""
     X = rng.random((n_rows, 2))
@@ -60,5 +109,6 @@ TOYS: dict[str, tuple[RecipeFunction, float]] = {  # name: (recipe, usual noise)
     "spirals4": (partial(spirals, n_arms=4), 0.03),
     "moons": (moons, 0.2),
     "blobs": (blobs, 1.0),
+    "clouds": (clouds, 0.5),
     "checkerboard": (checkerboard, 0.0),
 }

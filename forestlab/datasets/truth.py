@@ -4,8 +4,9 @@
 in its own place and 0 elsewhere: what is expected of it are the probabilities of the classes, and
 its scatter is the least Brier score that any rule can have.
 
-The densities of the norms are normal; a waveform's is a normal's mean over a line, which has a
-closed form. All are taken as logarithms, so that rows far from every centre have a truth too.
+The densities of the norms and of dominant are normal; a waveform's is a normal's mean over a line,
+which has a closed form. All are taken as logarithms, so that rows far from every centre have a
+truth too.
 """
 
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from forestlab.datasets.base import DataError
 from forestlab.datasets.made import (
     N_NORM,
     RECIPES,
+    SHIFTS,
     SPREAD,
     WAVE_PAIRS,
     WAVES,
@@ -108,6 +110,10 @@ def ringnorm(X: np.ndarray) -> np.ndarray:
     return np.column_stack([_log_normal(X, 0.0, 4.0), _log_normal(X, 1.0 / np.sqrt(N_NORM))])
 
 
+def dominant(X: np.ndarray) -> np.ndarray:
+    return np.column_stack([_log_normal(X, -SHIFTS), _log_normal(X, SHIFTS)])
+
+
 def waveform(X: np.ndarray) -> np.ndarray:
     return np.column_stack([_log_line(X, *WAVES[pair]) for pair in WAVE_PAIRS])
 
@@ -144,7 +150,7 @@ def _log_between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 TRUTHS: dict[str, Callable[[np.ndarray, float], Truth]] = {
     **{
         function.__name__: partial(of_classes, function)
-        for function in (twonorm, threenorm, ringnorm, waveform)
+        for function in (twonorm, threenorm, ringnorm, waveform, dominant)
     },
     "friedman1": partial(of_numbers, friedman1_truth),
     "sine": partial(of_numbers, sine_truth),
