@@ -180,6 +180,10 @@ def _check_study(config: Config) -> None:
             f"study.draws={wanted.draws} needs a data set whose truth is known: "
             f"{', '.join(TRUTHS)}; got dataset={config.dataset.name}."
         )
+    if wanted.draws and config.dataset.rescale:
+        raise ConfigError(
+            f"study.draws={wanted.draws} needs columns as they are made; got dataset.rescale=true."
+        )
 
 
 # ---- the run -----------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from forestlab import job
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.search import SEARCHES
 from forestlab.datasets import LOADERS
+from forestlab.datasets.downloaded import DOWNLOADED
 
 GROUPS = ("dataset", "model", "criterion", "search", "tracking")
 MODELS = ("tree", "bagging", "subspace", "forest", "rno")
-FETCHED = ("mnist", "pima", "covertype", "california")  # see test_download
 GIVEN = ("csv", "parquet", "openml")  # need something of the user's
 
 
@@ -46,7 +46,7 @@ def test_there_is_a_file_for_every_row_of_the_tables():
 @pytest.mark.parametrize("model", MODELS)
 def test_every_dataset_goes_with_every_model(model):
     small = ["tracking=none", "n_jobs=1", "n_estimators=3"]
-    for name in sorted(set(LOADERS) - {*FETCHED, *GIVEN}):
+    for name in sorted(set(LOADERS) - {*DOWNLOADED, *GIVEN}):
         config = composed(f"model={model}", f"dataset={name}", "dataset.n_samples=120", *small)
         job.check(config)
         result = job.run(config, name, lambda: None, show=False)
@@ -75,6 +75,27 @@ def test_own_file(tmp_path):
     assert job.run(config, "own", lambda: None, show=False).metrics["accuracy/train"] == 1.0
 
 
+def test_a_run_on_other_scales_has_the_same_numbers():
+    small = ["dataset=wine", "n_estimators=5", "n_jobs=1", "tracking=none", "study=light"]
+    plain, scaled = (
+        job.run(composed(*small, f"dataset.rescale={wanted}"), "wine", lambda: None, show=False)
+        for wanted in ("false", "true")
+    )
+    found, again = (
+        {key: value for key, value in result.metrics.items() if not key.startswith("seconds/")}
+        for result in (plain, scaled)
+    )
+    assert "accuracy/oob" in found
+    assert again == found
+
+
+def test_draws_of_rescaled_columns_are_refused():
+    drawing = ["dataset=twonorm", "study=light", "study.draws=2", "tracking=none"]
+    job.check(composed(*drawing))
+    with pytest.raises(configs.ConfigError, match=r"study.draws=2 needs columns as they are made"):
+        job.check(composed(*drawing, "dataset.rescale=true"))
+
+
 def test_a_class_that_training_does_not_see_is_wrong_and_not_another():
     """Labels a, c in training; b, between them, and d, behind them, only in the test rows."""
     from forestlab import TreeClassifier
@@ -96,11 +117,13 @@ def test_the_fingerprint_names_the_result():
     first = configs.fingerprint(composed("max_depth=5"))
     assert configs.fingerprint(composed("max_depth=5", "n_jobs=3", "tracking=none")) == first
     assert configs.fingerprint(composed("max_depth=5", "resume=true")) == first
+    assert configs.fingerprint(composed("max_depth=5", "dataset.rescale=false")) == first
     assert configs.fingerprint(composed("max_depth=6")) != first
     assert configs.fingerprint(composed("max_depth=5", "seed=1")) != first
     # A leaf of one row, the default, is not a leaf of all rows.
     assert configs.fingerprint(composed("max_depth=5", "model.min_samples_leaf=1.0")) != first
     assert configs.fingerprint(composed("max_depth=5", "dataset.split_seed=1")) != first
+    assert configs.fingerprint(composed("max_depth=5", "dataset.rescale=true")) != first
 
 
 def test_a_new_option_does_not_change_old_fingerprints():

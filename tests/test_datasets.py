@@ -11,6 +11,8 @@ from scipy.stats import norm
 from sklearn import datasets as sklearn_datasets
 from sklearn.model_selection import train_test_split
 
+from forestlab import ForestClassifier, ForestRegressor, TreeClassifier
+from forestlab.core.arrays import LEAF
 from forestlab.datasets import (
     LOADERS,
     DataError,
@@ -19,6 +21,7 @@ from forestlab.datasets import (
     digest,
     friedman1_truth,
     load,
+    margin,
     noisy_labels,
     sine_truth,
     split,
@@ -26,7 +29,8 @@ from forestlab.datasets import (
 from forestlab.datasets.downloaded import DOWNLOADED
 from forestlab.datasets.made import MADE, NOISY, SPREAD, WAVE_PAIRS, WAVES
 from forestlab.datasets.packaged import BOSTON_COLUMNS, PACKAGED
-from forestlab.datasets.table import shuffled
+from forestlab.datasets.table import SCALES, shuffled
+from forestlab.datasets.truth import truth
 
 CONFIGS = Path(__file__).parents[1] / "conf" / "dataset"
 
@@ -45,6 +49,7 @@ MADE_FACTS = {
     "threenorm": (20, 2),
     "ringnorm": (20, 2),
     "waveform": (21, 3),
+    "dominant": (20, 2),
     "friedman1": (10, 0),
     "sine": (1, 0),
     "spirals": (2, 2),
@@ -52,6 +57,7 @@ MADE_FACTS = {
     "spirals4": (2, 4),
     "moons": (2, 2),
     "blobs": (2, 4),
+    "clouds": (2, 2),
     "checkerboard": (2, 2),
 }
 
@@ -248,6 +254,125 @@ def test_moons_blobs_and_checkerboard_without_noise():
     np.testing.assert_array_equal(board.target, cells.sum(axis=1) % 2)
 
 
+# Dominant: where class 1 is, by the definition; class 0 is opposite
+
+STRONG, WEAK, IDLE = [0], [*range(1, 10)], [*range(10, 20)]
+CENTRE = np.array([1.0] + [1 / 3] * 9 + [0.0] * 10)
+
+
+@pytest.mark.parametrize(
+    ("columns", "least_error"),
+    [
+        (STRONG, norm.cdf(-1)),
+        (WEAK[:1], norm.cdf(-1 / 3)),
+        (WEAK, norm.cdf(-1)),
+        (STRONG + WEAK + IDLE, norm.cdf(-np.sqrt(2))),
+    ],
+)
+def test_the_best_rule_on_dominant_errs_as_the_formula_says(columns, least_error):
+    """Within 4 standard errors."""
+    X, y = drawn("dominant")
+    wrong = (X[:, columns] @ CENTRE[columns] > 0) != (y == 1)
+    tolerance = 4 * np.sqrt(least_error * (1 - least_error) / N_DRAWN)
+    assert wrong.mean() == pytest.approx(least_error, abs=tolerance)
+
+
+def test_features_of_dominant_are_unit_normals_around_their_centres():
+    X, y = drawn("dominant")
+    rest = X - np.where(y[:, None] == 1, CENTRE, -CENTRE)
+    # 5 standard errors: of 20 means, and of 210 variances and covariances, the greater being √2/√n.
+    np.testing.assert_allclose(rest[y == 1].mean(axis=0), 0, atol=5 / np.sqrt(N_DRAWN / 2))
+    np.testing.assert_allclose(rest.T @ rest / N_DRAWN, np.eye(20), atol=5 * np.sqrt(2 / N_DRAWN))
+    dataset = loaded("dominant")
+    names = list(dataset.frame.columns)
+    assert [names[j] for j in (0, 1, 9, 10, 19)] == [
+        "strong",
+        "weak1",
+        "weak9",
+        "noise1",
+        "noise10",
+    ]
+
+
+def test_posteriors_of_dominant_are_bayes_rule():
+    X = loaded("dominant", n_samples=50).frame.to_numpy()
+    for x, posterior in zip(X, truth("dominant", X).expected, strict=True):
+        densities = [np.prod(norm.pdf(x, centre)) for centre in (-CENTRE, CENTRE)]
+        # Twenty densities are multiplied here and their logarithms added there.
+        np.testing.assert_allclose(posterior, densities / np.sum(densities), rtol=1e-9)
+
+
+def root_features(model):
+    return model.forest_.nodes["feature"][model.forest_.first_node[:-1]]
+
+
+def test_bagged_trees_all_begin_with_the_strong_feature_and_a_forests_do_not():
+    dataset = loaded("dominant", n_samples=400)
+    X, y = dataset.frame, dataset.target
+    bagging = ForestClassifier(30, max_features=None, max_depth=1, random_state=0).fit(X, y)
+    forest = ForestClassifier(30, max_features="sqrt", max_depth=1, random_state=0).fit(X, y)
+    assert (root_features(bagging) == 0).all()
+    # It is among the 4 of 20 features drawn one time in five: 6 ± 2.2 of 30, up to 4 deviations.
+    assert np.sum(root_features(forest) == 0) < 15
+
+
+# Clouds
+
+
+@pytest.mark.parametrize("options", [{}, {"noise": 3.0}, {"n_samples": 20, "data_seed": 4}])
+def test_the_strip_between_clouds_is_as_wide_as_it_should_be(options):
+    dataset = loaded("clouds", **options)
+    assert margin(dataset.frame, dataset.target) == (-0.5, 0.5, 0.0)
+
+
+def test_clouds_are_round_and_their_heights_are_alike():
+    X, y = drawn("clouds")
+    for label in (0, 1):
+        # The deviation of a standard deviation is σ/√(2n); 4.5 of them, as of the mean's σ/√n.
+        near = {"abs": 4.5 * 0.5 / np.sqrt(N_DRAWN / 2)}
+        assert X[y == label].std(axis=0) == pytest.approx([0.5, 0.5], **near)
+        assert X[y == label, 1].mean() == pytest.approx(0, **near)
+
+
+def test_a_single_cloud_has_no_margin():
+    alone = loaded("clouds", n_samples=1)
+    assert abs(alone.frame["x"][0]) == 0.5
+    with pytest.raises(DataError, match="no margin"):
+        margin(alone.frame, alone.target)
+
+
+def test_clouds_that_touch_or_change_sides_have_no_margin():
+    for x, y in [([0, 1, 1, 2], [0, 0, 1, 1]), ([0, 1], [1, 0]), ([0, 2, 1], [0, 0, 1])]:
+        with pytest.raises(DataError, match="no margin"):
+            margin(np.array(x, dtype=float)[:, None], y)
+
+
+def test_the_margins_line_is_farthest_from_the_rows_that_it_parts():
+    """Of many lines that part some training rows, none is farther from its nearest row."""
+    dataset = loaded("clouds", n_samples=40)
+    rows = split(dataset, DatasetConfig(name="clouds")).train
+    X, y = dataset.frame.to_numpy()[rows], dataset.target[rows]
+    left, right, line = margin(X, y)
+    lines = np.linspace(-2, 2, 4001)
+    parting = [at for at in lines if ((X[:, 0] > at) == (y == 1)).all()]
+    room = [np.abs(X[:, 0] - at).min() for at in parting]
+    best = np.abs(X[:, 0] - line).min()
+    assert best == pytest.approx((right - left) / 2)
+    assert max(room) <= best
+    assert max(room) > best - 0.001  # the lines' distance
+
+
+def test_a_tree_cuts_the_clouds_at_the_margins_line():
+    dataset = loaded("clouds", n_samples=40, data_seed=1)
+    X, y = dataset.frame.to_numpy()[5:], dataset.target[5:]
+    tree = TreeClassifier().fit(X, y)
+    root, *leaves = tree.forest_.nodes
+    assert len(leaves) == 2
+    assert root["feature"] == 0
+    # The middle of two floats near ½, reckoned in another order.
+    assert root["cut_high"] == pytest.approx(margin(X, y).line, abs=1e-15)
+
+
 @pytest.mark.parametrize("name", NOISY)
 def test_noise_changes_a_noisy_set(name):
     assert digest(loaded(name, noise=0.5)) != digest(loaded(name, noise=0.25))
@@ -291,6 +416,54 @@ def test_drop_leaves_columns_out():
     assert digits.frame.shape == (1797, 62)
     assert "pixel_0_0" not in digits.frame
     assert digits.image_shape is None
+
+
+# Scales
+
+
+def test_rescaled_columns_are_multiplied_by_powers_of_two():
+    before, after = loaded("wine"), loaded("wine", rescale=True)
+    powers = np.log2((after.frame / before.frame).to_numpy())
+    assert (powers == powers[0]).all()
+    assert set(powers[0]) <= set(SCALES)
+    assert 0 not in powers[0]
+    assert len(set(powers[0])) > 6  # of 13
+    np.testing.assert_array_equal(after.target, before.target)
+    assert after.source == "scikit-learn, columns rescaled by seed 0"
+    again, other = loaded("wine", rescale=True), loaded("wine", rescale=True, data_seed=1)
+    assert digest(again) == digest(after)
+    assert len({digest(dataset) for dataset in (before, after, other)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "search"),
+    [
+        ("digits", ForestClassifier, "exact"),  # whole numbers
+        ("breast_cancer", ForestClassifier, "histogram"),
+        ("boston", ForestRegressor, "exact"),
+    ],
+)
+def test_forests_do_not_see_scales(name, model, search):
+    """The same nodes to the bit, every cut multiplied as its column is."""
+    before, after = loaded(name), loaded(name, rescale=True)
+    X, X_scaled = before.frame.to_numpy(), after.frame.to_numpy()
+    with np.errstate(invalid="ignore"):
+        factors = X_scaled.max(axis=0) / X.max(axis=0)  # NaN where a column is 0 throughout
+    one = model(5, search=search, random_state=3).fit(X, before.target)
+    other = model(5, search=search, random_state=3).fit(X_scaled, after.target)
+    nodes, cut = one.forest_.nodes.copy(), one.forest_.nodes["kind"] != LEAF
+    nodes["cut_high"][cut] *= factors[nodes["feature"][cut]]
+    np.testing.assert_array_equal(other.forest_.nodes, nodes)
+    np.testing.assert_array_equal(other.forest_.stats, one.forest_.stats)
+    np.testing.assert_array_equal(other.predict(X_scaled), one.predict(X))
+
+
+@pytest.mark.parametrize("value", [1e308, 5e-324])
+def test_a_scale_that_loses_digits_is_refused(value, tmp_path):
+    frame = pd.DataFrame({f"x{j}": [0.0, value] for j in range(9)}).assign(y=["a", "b"])
+    path = write(frame, tmp_path / "table.parquet")
+    with pytest.raises(DataError, match=r"dataset.rescale=true would lose digits of x\d"):
+        loaded("parquet", path=path, rescale=True)
 
 
 def test_task_can_be_changed_where_labels_are_numbers():

@@ -1,8 +1,8 @@
 """Data sets: load one by its config, split it, name it by its digest.
 
-`load` finds the loader of a name in LOADERS, then drops columns, checks the values and keeps as
-many rows as asked; `split` draws train, validation and test rows; `digest` is a fingerprint of the
-data. Mistakes are told by DataError.
+`load` finds the loader of a name in LOADERS, then drops columns, checks the values, keeps as many
+rows as asked and changes scales if that is wanted; `split` draws train, validation and test rows;
+`digest` is a fingerprint of the data. Mistakes are told by DataError.
 """
 
 import difflib
@@ -18,7 +18,15 @@ from forestlab.datasets.made import MADE, NOISY, friedman1_truth, sine_truth
 from forestlab.datasets.openml import OPENML
 from forestlab.datasets.packaged import PACKAGED
 from forestlab.datasets.splitting import noisy_labels, split
-from forestlab.datasets.table import drop_columns, listed, numeric, sample, target_array
+from forestlab.datasets.table import (
+    drop_columns,
+    listed,
+    numeric,
+    rescaled,
+    sample,
+    target_array,
+)
+from forestlab.datasets.toys import Margin, margin
 
 LOADERS: dict[str, Callable[[DatasetConfig], Dataset]] = {
     **PACKAGED,
@@ -65,8 +73,9 @@ def load(config: DatasetConfig) -> Dataset:
         n_own_test=dataset.n_own_test if config.own_test else 0,
         image_shape=None if config.drop else dataset.image_shape,
     )
-    made = config.name in MADE
-    return dataset if made else sample(dataset, config.n_samples, config.data_seed)
+    if config.name not in MADE:
+        dataset = sample(dataset, config.n_samples, config.data_seed)
+    return rescaled(dataset, config.data_seed) if config.rescale else dataset
 
 
 def _hint(name: str) -> str:
@@ -96,10 +105,12 @@ __all__ = [
     "DataError",
     "Dataset",
     "DatasetConfig",
+    "Margin",
     "Parts",
     "digest",
     "friedman1_truth",
     "load",
+    "margin",
     "noisy_labels",
     "sine_truth",
     "split",
