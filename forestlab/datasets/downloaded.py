@@ -6,6 +6,7 @@ Each source of a table becomes the same two arrays, `data` of shape (n, m) and `
 
 import io
 import tempfile
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -187,7 +188,7 @@ def california(config: DatasetConfig) -> Dataset:
     return Dataset("california", frame, arrays["target"], REGRESSION, source)
 
 
-DOWNLOADED = {
+DOWNLOADED: dict[str, Callable[[DatasetConfig], Dataset]] = {
     "mnist": mnist,
     "pima": pima,
     "covertype": covertype,
