@@ -112,6 +112,7 @@ class Config:
 
 TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume")
 STORES = ("sqlite:///", "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
+SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat
 STUDIES = ("auto", "full", "light", "off")
 NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
 

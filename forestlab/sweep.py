@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from forestlab import job
-from forestlab.config import Config
+from forestlab.config import SEEDS, Config
 
 
 class Parent:
@@ -113,28 +113,54 @@ def _row(run) -> dict:
     }
 
 
-def _labelled(runs: list) -> list[tuple[str, Any]]:
-    """Runs by their names, with the beginning of the id where names are the same."""
-    names = [run.info.run_name for run in runs]
-    return [
-        (name if names.count(name) == 1 else f"{name} {run.info.run_id[:6]}", run)
-        for name, run in zip(names, runs, strict=True)
-    ]
+def _variants(runs: list) -> dict[str, list]:
+    """Runs by their names, those that differ in nothing but seeds together.
+
+    A name tells what varies, seeds among it, which are left out; names that then are the same but
+    stand for different runs get the beginning of an id.
+    """
+    groups: dict[tuple, list] = {}
+    for run in runs:
+        groups.setdefault(_without_seeds(run.data.params), []).append(run)
+    named: dict[str, list] = {}
+    for members in groups.values():
+        words = members[0].info.run_name.split()
+        name = " ".join(word for word in words if word.split("=")[0] not in SEEDS)
+        if name in named:
+            name = f"{name} {members[0].info.run_id[:6]}"
+        named[name] = members
+    return named
+
+
+def _without_seeds(params: dict[str, str]) -> tuple:
+    return tuple(sorted((key, value) for key, value in params.items() if key not in SEEDS))
 
 
 def _draw(parent: Parent, runs: list, folder: Path) -> None:
-    """The main metric of each task over depth, one line a child, for validation and test."""
+    """The main metric of each task over depth, for validation and test: one line a child, or with
+    several seeds their mean and spread."""
     from forestlab import figures, tracking
     from forestlab.study.metrics import MAIN
 
     for task, metric in MAIN.items():
-        same_task = [run for run in runs if run.data.tags.get("task") == task]
+        variants = _variants([run for run in runs if run.data.tags.get("task") == task])
         for split in ("valid", "test"):
             curves = {
-                label: curve
-                for label, run in _labelled(same_task)
-                if len(curve := tracking.curve(parent.store, run.info.run_id, f"{metric}/{split}"))
+                name: [
+                    curve
+                    for run in members
+                    if len(
+                        curve := tracking.curve(parent.store, run.info.run_id, f"{metric}/{split}")
+                    )
+                ]
+                for name, members in variants.items()
             }
-            if curves:
-                picture = figures.overlaid_curves(curves, metric, parent.name, split)
-                figures.save(picture, folder / f"{metric}_{split}.png")
+            curves = {name: of_seeds for name, of_seeds in curves.items() if of_seeds}
+            if not curves:
+                continue
+            if any(len(of_seeds) > 1 for of_seeds in curves.values()):
+                picture = figures.banded_curves(curves, metric, parent.name, split)
+            else:
+                single = {name: of_seeds[0] for name, of_seeds in curves.items()}
+                picture = figures.overlaid_curves(single, metric, parent.name, split)
+            figures.save(picture, folder / f"{metric}_{split}.png")

@@ -23,10 +23,10 @@ from forestlab import provenance
 from forestlab.baseline import file, groups, rules, runs, tables
 from forestlab.baseline.__main__ import main
 from forestlab.baseline.diff import curve_lines, parting
-from forestlab.baseline.groups import SEEDS, USUAL, Baseline, Group, Logged
+from forestlab.baseline.groups import USUAL, Baseline, Group, Logged
 from forestlab.baseline.record import make
 from forestlab.baseline.rules import EXACT, TOLD, Row
-from forestlab.config import ConfigError
+from forestlab.config import SEEDS, ConfigError
 
 HERE = dict.fromkeys(TOLD, "here")
 SHIPPED = ROOT / "tests/baselines"
@@ -116,7 +116,7 @@ def test_of_equal_configs_the_first_is_kept():
 
 def test_what_is_recorded():
     names = ["accuracy/test", "trees/depth", "chosen/depth", "by_trees/oob_error", "ece/test",
-             "seconds/fit", "budget/fit"]  # fmt: skip
+             "seconds/fit"]  # fmt: skip
     assert groups.select(names, USUAL) == sorted(names[:4])
     assert groups.select(names, ["*"]) == sorted(names[:5])  # times never
     assert groups.select(names, ["*/test", "seconds/*"]) == ["accuracy/test", "ece/test"]

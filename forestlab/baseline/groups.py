@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from forestlab.config import SEEDS
 from forestlab.study.metrics import METRICS
 
-SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")
 USUAL = (*(f"{metric}/*" for metric in METRICS), "by_trees/*", "chosen/*", "trees/*")
-TIMES = ("seconds/*", "budget/*")  # never recorded: they differ from run to run
+TIMES = ("seconds/*",)  # never recorded: they differ from run to run
 
 
 class Logged(NamedTuple):

@@ -8,9 +8,9 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from forestlab import config as configs
-from forestlab.baseline.groups import SEEDS, Logged
+from forestlab.baseline.groups import Logged
 from forestlab.baseline.rules import TOLD
-from forestlab.config import Config, ConfigError, TrackingConfig
+from forestlab.config import SEEDS, Config, ConfigError, TrackingConfig
 
 
 def settings(options) -> TrackingConfig:

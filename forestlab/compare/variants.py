@@ -16,11 +16,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from forestlab import config as configs
 from forestlab.config import NO_RESULT, flat_defaults
 
 PARAM = "params."
 DIGEST = "tags.dataset_digest"
-SEEDS = [f"{PARAM}{key}" for key in ("seed", "dataset.split_seed", "dataset.data_seed")]
+SEEDS = [f"{PARAM}{key}" for key in configs.SEEDS]
 DATA = f"{PARAM}dataset."
 IGNORED = (*NO_RESULT, "study")  # what is looked at makes no other forest
 ROUNDING = 1e-12  # of the largest score: numbers that differ by less are equal
