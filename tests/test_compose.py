@@ -14,7 +14,7 @@ from forestlab.core.search import SEARCHES
 from forestlab.datasets import LOADERS
 from forestlab.datasets.downloaded import DOWNLOADED
 
-GROUPS = ("dataset", "model", "criterion", "search", "tracking")
+GROUPS = ("dataset", "model", "criterion", "search", "study", "tracking")
 MODELS = ("tree", "bagging", "subspace", "forest", "rno")
 GIVEN = ("csv", "parquet", "openml")  # need something of the user's
 
