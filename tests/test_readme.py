@@ -10,16 +10,26 @@ from command import ROOT, command, environment
 
 README = (ROOT / "README.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+STORIES = [block.splitlines() for block in re.findall(r"```bash\n(.*?)```", README, re.DOTALL)]
 LINES = [line.split("#")[0].strip() for line in README.splitlines()]
 COMMANDS = sorted({line for line in LINES if line.startswith("scripts/")})
-RUNS = [shlex.split(line)[1:] for line in COMMANDS if line.startswith("scripts/run ")]
+MODULES = {
+    "scripts/run": "forestlab.run",
+    "scripts/compare": "forestlab.compare",
+    "scripts/baseline": "forestlab.baseline",
+    "scripts/experiments": "experiments",
+}
 
 
 def test_the_readme_has_what_is_tested_here():
     assert len(EXAMPLES) == 3
-    assert len(RUNS) == 4
-    others = {line.split()[0] for line in COMMANDS} - {"scripts/run"}
-    assert others == {"scripts/test", "scripts/ui"}  # the caller of this; tests/test_ui.py
+    assert len(STORIES) == 4
+    apart = [line for line in COMMANDS if not any(line in story for story in STORIES)]
+    # The command that tests/test_run.py begins with; the caller of this; tests/test_ui.py.
+    main = "scripts/run model=forest dataset=digits -m max_depth=1,5,20"
+    assert apart == [main, "scripts/test", "scripts/ui"]
+    for script, module in MODULES.items():
+        assert f"-m {module} " in (ROOT / script).read_text()
 
 
 @pytest.mark.parametrize("code", EXAMPLES, ids=lambda code: code.split("\n")[0][-30:])
@@ -35,11 +45,25 @@ def test_examples(code, tmp_path):
     assert done.stdout
 
 
-@pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
-def test_runs(arguments, tmp_path):
-    done = command(*arguments, home=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "finished" in done.stdout
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story[0])
+def test_commands(story, tmp_path):
+    """The lines of a block, one after the other, in a folder whose outputs/ is forestlab's home."""
+    home = tmp_path / "outputs"
+    home.mkdir()
+    for line in story:
+        script, *arguments = shlex.split(line)
+        done = subprocess.run(
+            [sys.executable, "-m", MODULES[script], *arguments],
+            env=environment(home),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+        assert done.stdout
+        if script == "scripts/run":
+            assert "finished" in done.stdout
 
 
 def test_help_lists_the_choices(tmp_path):
