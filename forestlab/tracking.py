@@ -34,6 +34,7 @@ from mlflow.exceptions import MlflowException
 from forestlab.config import ConfigError, TrackingConfig, check_store, store_uri
 from forestlab.numbers import Number
 
+os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")  # a bar for each file read
 logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
 logging.getLogger("mlflow").setLevel(logging.ERROR)
 
