@@ -54,7 +54,8 @@ def draw(table):
     entries = [Entry(name, colour, 7.0) for name, colour in SPECIES.items()]
     entries += [Entry(NAMES[model], colour, 7.0) for model, colour in MODEL_COLOURS.items()]
     figure, axes = panels(
-        "Iris, 80:20 in 40 ways: 30 test flowers each; in full colour what a wrong one is taken for",
+        "Iris, 80:20 in 40 ways: 30 test flowers each, "
+        "in full colour the species that a wrong one is taken for",
         [2.7, 2.7, 2.6], 3.6, left=0.75, right=inches_beside(entries), gap=0.5,
     )  # fmt: skip
     for ax, model in zip(axes[:2], NAMES, strict=True):
