@@ -82,6 +82,7 @@ class StudyConfig:
     rows: int = 1000  # rows of a split that the costly parts look at
     draws: int = 0  # further training sets for bias and variance, where the truth is known
     draw_rows: int | None = None  # rows of each; null: as many as the training set has
+    cuts: bool = False  # count the cuts that were scored to grow the trees
 
 
 @dataclass

@@ -175,6 +175,8 @@ def _check_study(config: Config) -> None:
             raise ConfigError(f"study.{key} must be at least {lowest}; got {value}.")
     if wanted.draws == 1:
         raise ConfigError("study.draws must be 0 or at least 2: variance needs two draws; got 1.")
+    if wanted.cuts and (config.model.rho not in (None, "all") or config.model.class_weight):
+        raise ConfigError("study.cuts counts with neither model.rho nor model.class_weight.")
     if wanted.draws and config.dataset.name not in TRUTHS:
         raise ConfigError(
             f"study.draws={wanted.draws} needs a data set whose truth is known: "
@@ -209,7 +211,7 @@ def fit_and_study(config: Config, show: bool) -> Done:
     model.feature_names_in_ = np.array(data.dataset.frame.columns, dtype=object)
     studying = time.perf_counter()
     n_jobs, wanted = n_threads(config.n_jobs), config.study
-    found = study(model, splits, n_jobs, wanted.name, wanted.rows)
+    found = study(model, splits, n_jobs, wanted.name, wanted.rows, wanted.cuts)
     drawn = _draw_and_fit(config, data, n_jobs, show) if wanted.draws else None
     seconds = {
         "fit": fitted - start - compiled,

@@ -14,6 +14,7 @@ jackknife/negative_share, mean_sd
 detection/MEASURE              does a measure of uncertainty tell where the errors are?
 bias2/draws, variance/draws, noise/draws, expected_error/draws, measured_error/draws; labels_…
 trees/n_nodes, n_leaves, depth means over trees
+trees/cuts                     scored to grow a tree, mean over trees, if study.cuts asks for it
 rows/…                         rows that the costly parts of a study looked at
 rows/draws                     training sets drawn
 seconds/…
@@ -43,6 +44,8 @@ def numbers_of(
     numbers = [*_curves(found), *_by_trees(found), *_chosen(found)]
     for name in ("n_nodes", "n_leaves", "depth"):
         numbers.append(Number(f"trees/{name}", getattr(found, name).mean()))
+    if found.cuts is not None:
+        numbers.append(Number("trees/cuts", found.cuts.mean()))
     if found.deeper is not None:
         numbers += _deeper(found.deeper)
     if drawn is not None:

@@ -13,6 +13,7 @@ from forestlab.core.arrays import LEAF, n_trees, tree_of
 from forestlab.core.prune import depths
 from forestlab.forest import importances, rows_outside
 from forestlab.study.curves import confusion, oob_by_trees
+from forestlab.study.cuts import cuts_scored
 from forestlab.study.deeper import Deeper, look_deeper
 from forestlab.study.metrics import MAIN, METRICS
 from forestlab.study.surface import Surface, deepest, surface
@@ -35,6 +36,7 @@ class Findings(NamedTuple):
     chosen_depth: int | None  # by validation
     deeper: Deeper | None  # the rest of a full study
     first_depth: int = 0  # that curves begin at
+    cuts: np.ndarray | None = None  # (n_trees,) that were scored to grow; None: not counted
 
     @property
     def main(self) -> str:
@@ -57,6 +59,7 @@ def study(
     n_jobs: int,
     name: str = "light",
     most_rows: int = 1000,
+    count_cuts: bool = False,
 ) -> Findings:
     """Study a fitted estimator on {split: (X, y)}, "train" being what it was fitted on.
 
@@ -110,6 +113,7 @@ def study(
         _choose(valid, MAIN[task]) if name != "off" else None,
         deeper,
         n_depths - 1 if name == "off" else 0,
+        cuts_scored(model, *coded["train"]) if count_cuts else None,
     )
 
 
