@@ -67,7 +67,7 @@ SPLITS = [
 # ---- impurities --------------------------------------------------------------------------------
 
 
-def impurity(criterion: str, counts: list[float]) -> float:
+def impurity(criterion: str, counts) -> float:
     """Of a node with so many rows of each class, by the functions that trees grow by."""
     row, side = CRITERIA[criterion], np.zeros(len(counts))
     total = sum_up(row.add, np.array(counts, np.float64), side)
@@ -87,7 +87,7 @@ def table(runs):
     for split, criterion in product(SPLITS, CLASSIFICATION):
         fruits = sorted({part.split()[1] for part in f"{split.left}, {split.right}".split(", ")})
         parts = [counts_of(side, fruits) for side in (split.left, split.right)]
-        whole = sum(parts)
+        whole = parts[0] + parts[1]
         before = impurity(criterion, whole)
         after = sum(part.sum() / whole.sum() * impurity(criterion, part) for part in parts)
         rows.append(
