@@ -3,8 +3,10 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from experiments.bias_variance import error_of_measured
 from experiments.bootstrap_37 import sd_left_out, share_left_out
 
 
@@ -15,3 +17,16 @@ def test_share_left_out_is_that_of_all_bootstraps(n):
     assert share_left_out(n) == pytest.approx(np.mean(shares), rel=1e-12)
     assert sd_left_out(n, 1) == pytest.approx(np.std(shares), rel=1e-9)
     assert sd_left_out(n, 100) == pytest.approx(np.std(shares) / 10, rel=1e-9)
+
+
+def test_error_of_measured_is_that_of_drawn_targets():
+    """2000 times, targets are drawn at 50 places for models whose mean errors there are known."""
+    rng = np.random.default_rng(0)
+    noise, n_draws, errors = 0.7, 4, rng.normal(1.0, 0.5, (4, 50))  # (draws, places)
+    variance = errors.var(axis=0, ddof=1).mean()
+    bias2 = (errors.mean(axis=0) ** 2).mean() - variance / n_draws
+    targets = np.sqrt(noise) * rng.standard_normal((2000, 1, 50))
+    measured = ((errors - targets) ** 2).mean(axis=(1, 2))
+    row = {"noise": noise, "bias2": bias2, "variance": variance, "draws": n_draws, "places": 50}
+    # A standard deviation of 2000 numbers is known to 1.6 %; five times that.
+    assert error_of_measured(pd.DataFrame([row]))[0] == pytest.approx(measured.std(), rel=0.08)

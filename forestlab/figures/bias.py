@@ -6,7 +6,7 @@ a line is the error that was measured.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -74,18 +74,25 @@ def bias_variance_curve(variants: Mapping[str, Any], title: str, kind: Kind = "s
     A part below 0 is hatched, from the upper edge of what lies beneath it downwards. Above each
     panel stands the least expected error.
     """
-    shown = KINDS[kind]
-    edges = {name: _edges(found, shown) for name, found in variants.items()}
-    top = max((_highest(found, edges[name]) for name, found in variants.items()), default=0.0)
-    dips = any((np.diff(parts, axis=0) < -LEAST_DIP * top).any() for parts in edges.values())
-    measured = any(found.measured is not None for found in variants.values())
-    entries = _entries(shown, measured, dips)
+    entries = parts_legend(variants, kind)
     n_panels = max(len(variants), 1)
     width = float(np.clip(ALL_PANELS / n_panels, NARROWEST, WIDEST))
     figure, axes = panels(title, n_panels * [width], HEIGHT, right=inches_beside(entries), gap=0.8)
+    draw_parts(axes, variants, kind)
+    if not variants:
+        dress(axes[0], "depth", KINDS[kind].error)
+        say_empty(axes[0], "no variants")
+    legend_beside(axes[-1], entries)
+    return figure
+
+
+def draw_parts(axes: Sequence[Axes], variants: Mapping[str, Any], kind: Kind) -> None:
+    """A row of panels of a picture, a variant each."""
+    shown = KINDS[kind]
+    edges, top = _stacked(variants, shown)
     deepest = max((len(found.error) - 1 for found in variants.values()), default=0)
     for ax, (name, found) in zip(axes, variants.items(), strict=False):
-        _draw_parts(ax, edges[name], shown, LEAST_DIP * top)
+        _draw_areas(ax, edges[name], shown, LEAST_DIP * top)
         _draw_measured(ax, found.measured)
         dress(ax, "depth", shown.error, _note(name, found.error))
         margin = 0.03 * deepest or 0.5
@@ -93,11 +100,24 @@ def bias_variance_curve(variants: Mapping[str, Any], title: str, kind: Kind = "s
         ax.set_ylim(0.0, 1.05 * top or 1.0)
         number_scale(ax, "x", 8, integer=True)
         number_scale(ax, "y")
-    if not variants:
-        dress(axes[0], "depth", shown.error)
-        say_empty(axes[0], "no variants")
-    legend_beside(axes[-1], entries)
-    return figure
+
+
+def parts_legend(variants: Mapping[str, Any], kind: Kind) -> list[Entry]:
+    """From top to bottom, as in the panels."""
+    shown = KINDS[kind]
+    edges, top = _stacked(variants, shown)
+    is_measured = any(found.measured is not None for found in variants.values())
+    entries = [Entry("measured error", MEASURED, marker="o")] if is_measured else []
+    entries += [Entry(part.label, part.colour, width=8.0) for part in reversed(shown.parts)]
+    dips = any((np.diff(parts, axis=0) < -LEAST_DIP * top).any() for parts in edges.values())
+    return [*entries, Entry("hatched: below 0", "none")] if dips else entries
+
+
+def _stacked(variants: Mapping[str, Any], shown: Parts) -> tuple[dict[str, np.ndarray], float]:
+    """The edges of each variant's parts, and the highest of all."""
+    edges = {name: _edges(found, shown) for name, found in variants.items()}
+    highest = [_highest(found, edges[name]) for name, found in variants.items()]
+    return edges, max(highest, default=0.0)
 
 
 def _edges(found: Any, shown: Parts) -> np.ndarray:
@@ -111,14 +131,7 @@ def _highest(found: Any, edges: np.ndarray) -> float:
     return float(np.max([*edges.ravel(), *measured], initial=0.0))
 
 
-def _entries(shown: Parts, measured: bool, dips: bool) -> list[Entry]:
-    """From top to bottom, as in the panels."""
-    entries = [Entry("measured error", MEASURED, marker="o")] if measured else []
-    entries += [Entry(part.label, part.colour, width=8.0) for part in reversed(shown.parts)]
-    return [*entries, Entry("hatched: below 0", "none")] if dips else entries
-
-
-def _draw_parts(ax: Axes, edges: np.ndarray, shown: Parts, least_dip: float) -> None:
+def _draw_areas(ax: Axes, edges: np.ndarray, shown: Parts, least_dip: float) -> None:
     depth = np.arange(edges.shape[1], dtype=np.float64)
     if len(depth) == 1:  # a bar: an area of one depth would have no width
         depth, edges = np.array([-0.4, 0.4]), np.repeat(edges, 2, axis=1)
