@@ -182,7 +182,12 @@ def require_home() -> None:
 
 
 def settled(config, is_sweep: bool):
-    """The config with study=auto decided."""
+    """The config with study=auto decided, and what refers to other keys, as ${seed}, looked up.
+
+    Later would not do: a run has two threads, and while one copies a config, its parts have no
+    parent in which the other could look.
+    """
+    OmegaConf.resolve(config)
     if config.study.name == "auto":
         config.study.name = "light" if is_sweep else "full"
     return config

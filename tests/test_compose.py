@@ -8,7 +8,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from forestlab import config as configs
-from forestlab import job
+from forestlab import job, run
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.search import SEARCHES
 from forestlab.datasets import LOADERS
@@ -34,6 +34,16 @@ def test_every_choice_composes(group):
     for name in choices(group):
         config = composed(f"{group}={name}")
         assert OmegaConf.select(config, f"{group}.name") == name
+
+
+def test_what_refers_to_another_key_is_looked_up_once():
+    for settled in (
+        *run.jobs(["dataset=iris", "dataset.data_seed=${seed}", "seed=3"]),
+        *run.jobs(["experiment=bias_variance", "seed=3"]),
+        job.normalised(composed("dataset.data_seed=${seed}", "seed=3")),
+    ):
+        assert settled.dataset.data_seed == 3
+        assert not OmegaConf.is_interpolation(settled.dataset, "data_seed")
 
 
 def test_there_is_a_file_for_every_row_of_the_tables():
