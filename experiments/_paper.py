@@ -56,10 +56,12 @@ def banded(ax: Axes, part: pd.DataFrame, x: str, y: str, colour: str, **line) ->
     ax.plot(mean.index, mean, **({"marker": "o", "markersize": 3.5, "color": colour} | line))
 
 
-def log_scale(ax: Axes, axis: str, places: Sequence[float], labels: Sequence[str] = ()) -> None:
-    """A logarithmic axis with labels at the given places; its limits stay as they are."""
+def log_scale(ax: Axes, axis: str, places: Sequence[float]) -> None:
+    """A logarithmic axis, whose limits are final, with labels at those places that it holds."""
     getattr(ax, f"set_{axis}scale")("log")
-    scale(ax, axis, np.array(places), list(labels) or [f"{place:g}" for place in places])
+    low, high = getattr(ax, f"get_{axis}lim")()
+    held = np.array([place for place in places if low <= place <= high])
+    scale(ax, axis, held, [f"{place:g}" for place in held])
 
 
 def mean_and_error(values: pd.Series) -> tuple[float, float]:

@@ -1,7 +1,5 @@
 """Average, product and vote of trees that were taught wrong labels."""
 
-import numpy as np
-
 from experiments import Verdict, frame
 from experiments._paper import banded, log_scale, mean_and_error, paper
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
@@ -50,10 +48,7 @@ def draw(table):
             dress(ax, "share of wrong training labels", f"{label}, test", note)
             number_scale(ax, "x", 5)
             if metric == "log_loss":
-                ax.set_yscale("log")
-                low, high = ax.get_ylim()
-                places = np.array([0.3, 0.5, 1.0, 2.0, 5.0, 10.0])
-                log_scale(ax, "y", places[(places > low) & (places < high)])
+                log_scale(ax, "y", (0.3, 0.5, 1, 2, 5, 10))
             else:
                 number_scale(ax, "y")
     legend_beside(rows[0][-1], entries)
