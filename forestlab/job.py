@@ -67,7 +67,7 @@ SPLIT_KEYS = ("test_size", "valid_size", "stratify", "split_seed", "label_noise"
 
 @lru_cache(2)  # a sweep's jobs share their data; one over many data sets does not keep them all
 def _load(text: str) -> Loaded:
-    config: Any = OmegaConf.create(text)
+    config: Any = OmegaConf.create(json.loads(text))
     dataset = datasets.load(config)
     return Loaded(dataset, datasets.digest(dataset), dataset.frame.to_numpy())
 
@@ -76,8 +76,9 @@ def prepare(config: Config) -> Prepared:
     """Load the data, or take it as loaded, and split it."""
     wanted: Any = config.dataset
     defaults = configs.DatasetConfig()
-    plain = dict(wanted) | {key: getattr(defaults, key) for key in SPLIT_KEYS}
-    dataset, digest, X = _load(OmegaConf.to_yaml(OmegaConf.create(plain), resolve=True))
+    plain: Any = OmegaConf.to_container(wanted, resolve=True)
+    plain |= {key: getattr(defaults, key) for key in SPLIT_KEYS}
+    dataset, digest, X = _load(json.dumps(plain))  # as a key a twentieth of YAML's time
     parts = datasets.split(dataset, wanted)
     y = dataset.target
     if wanted.label_noise:
@@ -298,13 +299,13 @@ def background() -> ThreadPoolExecutor:
 def _open_store(text: str):
     from forestlab import tracking
 
-    config: Any = OmegaConf.create(text)
+    config: Any = OmegaConf.create(json.loads(text))
     return tracking.open_store(config)
 
 
 def open_store(config: Config):
     """The store of a config; opened once for all runs of a process."""
-    return _open_store(OmegaConf.to_yaml(config.tracking, resolve=True))
+    return _open_store(json.dumps(OmegaConf.to_container(config.tracking, resolve=True)))
 
 
 def identity(config: Config) -> dict[str, str]:
