@@ -3,10 +3,13 @@
 import naive
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
+from sklearn.datasets import load_wine
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from test_combine import CLOSE, FORESTS, PAIRS, as_bytes, data_for, forest_for, trees_of
 
 from forestlab import TreeClassifier, TreeRegressor
-from forestlab.core.arrays import plant
+from forestlab.core.arrays import AXIS, LEAF, NODE, Tree, plant
 from forestlab.core.search import SEARCHES
 from forestlab.forest import bags, by_depth, combined, rows_outside
 from forestlab.handmade import build_tree
@@ -140,6 +143,46 @@ def test_rows_that_go_both_ways_have_the_sums_of_a_prediction(combiner, task):
     truth = np.arange(len(X)) % 2 if classes else np.arange(len(X), dtype=float)
     found, _ = surface(forest, task, combiner, X, truth, 3)
     assert same([found.answers], [got[-1]])
+
+
+# ---- scikit-learn's own trees ------------------------------------------------------------------
+
+
+def adopted(peer):
+    """scikit-learn's forest in our arrays: its trees are numbered from the root, left first."""
+    trees = []
+    for estimator in peer.estimators_:
+        its = estimator.tree_
+        nodes = np.zeros(its.node_count, NODE)
+        nodes["kind"] = np.where(its.children_left < 0, LEAF, AXIS)
+        nodes["feature"] = its.feature
+        nodes["left"], nodes["right"] = its.children_left, its.children_right
+        nodes["cut_low"], nodes["cut_high"] = -np.inf, its.threshold
+        nodes["weight"], nodes["impurity"] = its.weighted_n_node_samples, its.impurity
+        stats = its.value[:, 0] * its.weighted_n_node_samples[:, None]
+        if not is_classifier(peer):
+            moments = its.weighted_n_node_samples, its.value[:, 0, 0], its.impurity * stats[:, 0]
+            stats = np.stack(moments, axis=1)
+        trees.append(Tree(nodes, stats, np.zeros(0), np.zeros(0, np.uint64)))
+    return plant(trees, len(trees))
+
+
+@pytest.mark.parametrize("cls", [RandomForestClassifier, RandomForestRegressor])
+def test_out_of_bag_answers_of_scikit_learns_own_trees(cls):
+    """Its trees and bags, asked by our walk: its out-of-bag answers and score."""
+    X, y = load_wine(return_X_y=True)
+    X = X.astype(np.float32).astype(float)  # in which its trees compare
+    classes = cls is RandomForestClassifier
+    y = y if classes else X[:, 0] * X[:, 1]
+    peer = cls(40, oob_score=True, random_state=0).fit(X, y)
+    held = [np.bincount(rows, minlength=len(X)) for rows in peer.estimators_samples_]
+    outside = np.stack([np.packbits(counts == 0, bitorder="little") for counts in held])
+    task, metric = ("classification", "accuracy") if classes else ("regression", "r2")
+    depth = max(tree.get_depth() for tree in peer.estimators_)
+    _, oob = surface(adopted(peer), task, "average", X, y, depth + 1, outside=outside)
+    expected = peer.oob_decision_function_ if classes else peer.oob_prediction_[:, None]
+    np.testing.assert_allclose(oob.answers, expected, **CLOSE)
+    assert oob.values[metric][-1, -1] == pytest.approx(peer.oob_score_, rel=1e-11)
 
 
 # ---- what else is read off ---------------------------------------------------------------------
