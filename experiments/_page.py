@@ -10,6 +10,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import experiments
+from forestlab.page import MAKER, write
+
 MOST_ROWS = 200  # of a table on the page; the file has all
 HEADS = ("claim", "expected", "found", "tolerance", "and its reason", "verdict")
 SIGNS = {"near": "", "below": "at most ", "above": "at least "}
@@ -61,9 +64,10 @@ ul { margin: .4rem 0; padding-left: 1.2rem; font-size: .88rem; columns: 17rem; }
 
 def write_page(folder: Path) -> None:
     """index.html over all NAME.json in the folder."""
-    texts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    paths = [folder / f"{name}.json" for name in experiments.names()]
+    texts = [json.loads(path.read_text()) for path in paths if path.is_file()]
     texts.sort(key=lambda made: (made["document"], made["name"]))
-    (folder / "index.html").write_text(page(folder, texts), encoding="utf-8")
+    write(folder / "index.html", page(folder, texts))
 
 
 def page(folder: Path, texts: list[dict[str, Any]]) -> str:
@@ -82,7 +86,7 @@ def page(folder: Path, texts: list[dict[str, Any]]) -> str:
         body += [_section(folder, made) for made in members]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'{MAKER}\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<title>forestlab: figures and tables of the documents</title>\n"
         f"<style>{STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
     )

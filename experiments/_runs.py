@@ -1,6 +1,5 @@
 """Runs read back from the store, as an experiment's `table` sees them."""
 
-import ast
 import json
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from forestlab.config import Config
+from forestlab.config import Config, typed
 
 UI = "http://127.0.0.1:5000"  # of scripts/ui
 
@@ -37,7 +36,7 @@ class LoggedRun:
     @cached_property
     def params(self) -> dict[str, Any]:
         """The config by dotted keys, such as "model.max_features"."""
-        return {key: _typed(text) for key, text in self._run.data.params.items()}
+        return {key: typed(text) for key, text in self._run.data.params.items()}
 
     def curve(self, metric: str) -> np.ndarray:
         """A metric's values at depth 0, 1, … (or at other steps); NaN where there is none."""
@@ -64,14 +63,6 @@ def _tracking():
     from forestlab import tracking  # late: MLflow takes seconds, and a list of names needs none
 
     return tracking
-
-
-def _typed(text: str) -> Any:
-    """MLflow keeps texts: 5, 0.5, True, None and lists come back as what they were."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 def frame(runs: list[LoggedRun], *columns: str) -> pd.DataFrame:

@@ -226,7 +226,7 @@ def _answers_table(found: Findings, split: str, rows: np.ndarray):
         "row": rows,
         "split": split,
         "truth": truth if names is None else _column(names[truth]),
-        "predicted": answer if names is None else _column(names[answer]),
+        "predicted": answer if names is None else _column(names[answer], surface.voters > 0),
         "error": surface.errors,
     }
     if names is not None:
@@ -240,6 +240,9 @@ def _p_true(surface: Surface) -> np.ndarray:
     return np.where(surface.truth >= 0, p, 0.0)
 
 
-def _column(labels: np.ndarray) -> np.ndarray:
-    """Labels of one type, as parquet wants them."""
-    return labels.astype(str) if UNSEEN in labels else np.array(labels.tolist())
+def _column(labels: np.ndarray, known: np.ndarray | None = None):
+    """Labels of one type, as parquet wants them; None where there is no answer."""
+    typed = labels.astype(str) if UNSEEN in labels else np.array(labels.tolist())
+    if known is None or known.all():
+        return typed
+    return [label if is_known else None for label, is_known in zip(typed, known, strict=True)]

@@ -6,13 +6,16 @@ and of those only the ones that differ from the schema's default, so that an opt
 does not change the fingerprint of old runs.
 """
 
+import ast
 import hashlib
 import json
 import os
 import tempfile
+import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from functools import cache
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +167,10 @@ def check_store(tracking: TrackingConfig) -> None:
         try:
             with urllib.request.urlopen(f"{uri.rstrip('/')}/health", timeout=10):
                 pass
-        except OSError as error:
+        except urllib.error.HTTPError as error:
+            if error.code not in (401, 403):  # MLflow itself will show who asks
+                raise ConfigError(f"tracking.uri: {uri} answers {error}.") from error
+        except (OSError, ValueError, HTTPException) as error:
             raise ConfigError(
                 f"tracking.uri: no MLflow server answers at {uri}: {error}"
             ) from error
@@ -226,6 +232,14 @@ def chosen(config) -> dict[str, Any]:
 def fingerprint(config) -> str:
     """16 hex digits that name the result of a config."""
     return hashlib.sha256(json.dumps(chosen(config), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def typed(text: str) -> Any:
+    """A value from its text, which is what MLflow keeps: 5, 0.5, True, None, lists, names."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 @cache

@@ -288,9 +288,16 @@ class Asked:
         self.forest, self.n_depths = forest, n_depths
         self.width = n_sums(combiner, task, forest.stats.shape[1])
         self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
-        self.table = np.zeros((len(forest.steps), self.width))
+        self.table = np.zeros((0, self.width))
         if len(forest.steps):
-            table_kernel(task, combiner)(forest, self.table)
+            self.table = contributions(forest, task, combiner)
+
+
+def contributions(forest: Forest, task: str, combiner: str) -> np.ndarray:
+    """What every node adds to the sum of a row that ends in it, (n_nodes, n_sums)."""
+    table = np.zeros((len(forest.nodes), n_sums(combiner, task, forest.stats.shape[1])))
+    table_kernel(task, combiner)(forest, table)
+    return table
 
 
 class DepthWalk:
@@ -349,6 +356,13 @@ def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
         found[:, rows] = part
 
     by_blocks(find_block, len(X), n_jobs)
+    return found
+
+
+def places(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
+    """As `ends`, as rows of the forest's own arrays."""
+    found = ends(forest, X, depth, n_jobs)
+    found += forest.first_node[:-1, None]
     return found
 
 

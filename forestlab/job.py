@@ -160,9 +160,12 @@ def check(config: Config) -> None:
     if config.tracking.name != "none":
         configs.check_store(config.tracking)
     try:
-        recipe(config, prepare(config))
+        data = prepare(config)
+        recipe(config, data)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    if config.study.draws and not len(data.parts.test) + len(data.parts.valid):
+        raise ConfigError("study.draws needs test or validation rows: dataset.test_size is 0.")
 
 
 def _check_study(config: Config) -> None:
@@ -183,10 +186,12 @@ def _check_study(config: Config) -> None:
             f"study.draws={wanted.draws} needs a data set whose truth is known: "
             f"{', '.join(TRUTHS)}; got dataset={config.dataset.name}."
         )
-    if wanted.draws and config.dataset.rescale:
-        raise ConfigError(
-            f"study.draws={wanted.draws} needs columns as they are made; got dataset.rescale=true."
-        )
+    for key in ("rescale", "drop"):
+        if wanted.draws and getattr(config.dataset, key):
+            raise ConfigError(
+                f"study.draws={wanted.draws} needs all columns as they are made; "
+                f"got dataset.{key}={getattr(config.dataset, key)}."
+            )
 
 
 # ---- the run -----------------------------------------------------------------------------------

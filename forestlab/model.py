@@ -135,7 +135,8 @@ class Model(BaseEstimator):
     def predict_trees(self, X, depth=None) -> np.ndarray:
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, or (n_trees, n_rows)
         numbers; (n_trees, n_rows, n_targets) if there are several targets."""
-        i = self._ends(X, depth) + self.forest_.first_node[:-1, None]
+        i = self._ends(X, depth)
+        i += self.forest_.first_node[:-1, None]
         stats = self.forest_.stats[i]
         if self.task == "classification":
             return stats / self.forest_.nodes["weight"][i][..., None]

@@ -122,6 +122,7 @@ def check_target(path: Path, mark: str = MAKER) -> None:
 
 def write(path: Path, text: str, mark: str = MAKER) -> None:
     """Write a file whole or not at all; see `check_target`."""
+    path = path.resolve()  # a link stays one
     check_target(path, mark)
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -30,7 +30,7 @@ def pictures(
     """(name of the file, picture), one after the other."""
     yield from _of_all(found, title)
     yield "importance.png", _importance(found, tree.feature_names, title, image_shape)
-    yield "tree/first.png", tree.draw(max_depth=DRAWN_DEPTH).figure
+    yield "tree/first.png", figures.tree_picture(tree, max_depth=DRAWN_DEPTH)
     if found.deeper is not None:
         yield "surface.png", _surfaces(found, title)
         yield from _of_full(found, found.deeper, tree.feature_names, title)

@@ -429,7 +429,7 @@ def test_the_table_of_curves():
 def test_a_config_comes_back_from_its_parameters(chosen):
     config = runs.config_of({"dataset.name": "iris", "model.name": "forest"} | chosen)
     texts = {key: str(value) for key, value in configs.flat(config).items()}  # as MLflow keeps it
-    again = runs.config_of({key: runs.typed(text) for key, text in texts.items()})
+    again = runs.config_of({key: configs.typed(text) for key, text in texts.items()})
     assert configs.fingerprint(again) == configs.fingerprint(config)
     assert chosen.items() <= configs.chosen(again).items()
 

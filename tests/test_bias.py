@@ -29,7 +29,7 @@ from forestlab.study.bias import (
     decompose_labels,
     decompose_numbers,
     decompose_squares,
-    deepest,
+    depth_of,
 )
 
 few_examples = settings(max_examples=60, deadline=None, derandomize=True)
@@ -389,7 +389,7 @@ def test_every_depth_is_what_refits_at_that_depth_give(name, variant):
     def refit(seed, depth):
         model = build().set_params(random_state=seed, max_depth=depth)
         model.fit(*draw(name, 25, seed))
-        reached.add(deepest(model.forest_))
+        reached.add(depth_of(model.forest_))
         return model.predict_proba(X) if classes else model.predict(X)
 
     reached = set()
@@ -413,9 +413,9 @@ def test_every_depth_is_what_refits_at_that_depth_give(name, variant):
 def test_the_deepest_node_is_found(max_depth):
     X, y = draw("friedman1", 60, seed=1)
     forest = ForestRegressor(5, max_depth=max_depth, random_state=0).fit(X, y).forest_
-    assert deepest(forest) == max(depths(tree_of(forest, t)).max() for t in range(5))
+    assert depth_of(forest) == max(depths(tree_of(forest, t)).max() for t in range(5))
     flat = TreeRegressor().fit(X, np.ones(60)).forest_
-    assert deepest(flat) == 0
+    assert depth_of(flat) == 0
 
 
 # ---- models ------------------------------------------------------------------------------------

@@ -282,6 +282,8 @@ def test_auto_is_full_alone_and_light_in_a_sweep():
         (["study.draws=-1"], "study.draws must be at least 0; got -1."),
         (["dataset=sine", "study.draws=1"], "study.draws must be 0 or at least 2"),
         (["study.draws=5"], "needs a data set whose truth is known"),
+        (["dataset=sine", "study.draws=5", "dataset.rescale=true"], "got dataset.rescale=True."),
+        (["dataset=twonorm", "study.draws=5", "dataset.drop=[x1]"], "got dataset.drop="),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(overrides, told):
@@ -302,3 +304,40 @@ def test_bias_and_variance_over_draws(tmp_path, dataset):
     assert studied.metrics["rows/draws"][0] == 4
     assert {"bias_variance.json", "bias_variance.png"} <= studied.names()
     assert ("labels_bias/draws" in studied.metrics) == (dataset == "twonorm")
+
+
+# ---- what must not happen ----------------------------------------------------------------------
+
+
+def test_rows_without_voters_have_no_answer(tmp_path):
+    few = Studied(tmp_path, "study=light", "dataset=iris", "n_estimators=2")
+    rows = pd.read_parquet(tmp_path / "oob/predictions.parquet")
+    alone = rows["voters"] == 0
+    assert alone.any()
+    assert rows.loc[alone, ["predicted", "error", "p_true"]].isna().all(axis=None)
+    assert 1 - rows["error"].mean() == pytest.approx(few.found.curves["accuracy"]["oob"][-1])
+
+
+@pytest.mark.parametrize("combine", ["average", "product", "vote"])
+def test_errors_by_trees_are_of_the_models_own_combiner(tmp_path, combine):
+    options = ("study=full", "dataset=wine", f"model.combine={combine}")
+    found = Studied(tmp_path, *options).metrics
+    for size, accuracy in found["by_trees/accuracy_oob"].items():
+        assert found["by_trees/oob_error"][size] == pytest.approx(1 - accuracy)
+
+
+def test_calibration_out_of_bag_looks_at_all_kinds_of_rows(tmp_path):
+    """Rows that stand class by class, as those of iris do, of which it may look at few."""
+    sorted_by_class = ("dataset.test_size=0", "dataset.valid_size=0", "study.rows=5")
+    found = Studied(tmp_path, "study=full", "dataset=iris", *sorted_by_class)
+    assert found.metrics["rows/calibration_oob"][0] == 50
+    # Murphy's uncertainty of three equally frequent classes is Σ p (1 - p) = 2/3.
+    assert found.metrics["uncertainty/oob_average"][1] == pytest.approx(2 / 3, abs=0.01)
+
+
+def test_pictures_leave_no_figure_open(tmp_path):
+    import matplotlib.pyplot as plt
+
+    before = plt.get_fignums()
+    Studied(tmp_path, "study=light", "dataset=iris", pictures=True)
+    assert plt.get_fignums() == before

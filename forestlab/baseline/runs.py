@@ -1,6 +1,5 @@
 """Logged runs: found by what a person calls them, and read into what a baseline needs."""
 
-import ast
 import re
 from typing import Any
 
@@ -36,17 +35,9 @@ def config_of(chosen: dict[str, Any], tracking: TrackingConfig | None = None) ->
     return config
 
 
-def typed(text: str) -> Any:
-    """A parameter's value; MLflow keeps its text."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-
-
 def read_config(run) -> dict[str, Any]:
     """What of a run's config is not the default, and all its seeds."""
-    config = config_of({key: typed(text) for key, text in run.data.params.items()})
+    config = config_of({key: configs.typed(text) for key, text in run.data.params.items()})
     if configs.fingerprint(config) != run.data.tags["config_hash"]:
         raise ConfigError(
             f"the config of run {run.info.run_id} cannot be read back from its parameters."

@@ -86,6 +86,8 @@ def compare(
 def higher_is_better(metric: str) -> bool:
     """As METRICS and HIGHER say; of the rest, errors, sizes and seconds, less is better."""
     first, _, rest = metric.partition("/")
+    if first == "coverage" or rest == "oob_voters":
+        raise ConfigError(f"--metric {metric}: more of it is neither better nor worse.")
     name = rest if first in ("chosen", "by_trees") else first
     for key, row in METRICS.items():
         if name == key or name.startswith(f"{key}_"):

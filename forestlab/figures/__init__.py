@@ -23,7 +23,7 @@ from forestlab.figures.regions import decision_regions
 from forestlab.figures.strength import residual_curve, strength_curve
 from forestlab.figures.style import SPLIT_COLOURS, save
 from forestlab.figures.surface import surface_map, surface_maps
-from forestlab.figures.tree import draw_tree
+from forestlab.figures.tree import draw_tree, tree_picture
 from forestlab.figures.uncertainty import uncertainty_classification, uncertainty_regression
 from forestlab.figures.voters import voters_curve
 
@@ -48,6 +48,7 @@ __all__ = [
     "strength_curve",
     "surface_map",
     "surface_maps",
+    "tree_picture",
     "two_importances",
     "uncertainty_classification",
     "uncertainty_regression",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -86,15 +87,30 @@ def draw_tree(
     The axes. A node's box and text have the gid "node 0", "node 1", …
     """
     boxes = _boxes(view, max_depth, decimals, show_stats)
-    new_figure = None
-    if ax is None:
-        import matplotlib.pyplot as plt  # only here: pictures of runs do without it
+    if ax is not None:
+        return _draw(ax, boxes)
+    import matplotlib.pyplot as plt  # only here: pictures of runs do without it
 
-        new_figure = plt.figure()
-        ax = new_figure.add_axes((0, 0, 1, 1))
+    return _draw_alone(plt.figure(), boxes)
+
+
+def tree_picture(view, max_depth: int | None = None) -> Figure:
+    """The tree on a figure of its own, without pyplot, so that nothing has to be closed."""
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    _draw_alone(figure, _boxes(view, max_depth, decimals=2, show_stats=True))
+    return figure
+
+
+def _draw_alone(figure: Figure, boxes: list[Box]) -> Axes:
+    """Draw on a new figure, which becomes as large as the tree needs."""
+    ax = figure.add_axes((0, 0, 1, 1))
+    _resize(figure, ax, _lay_out(boxes, _text_sizes(ax, [box.text for box in boxes])))
+    return _draw(ax, boxes)
+
+
+def _draw(ax: Axes, boxes: list[Box]) -> Axes:
     layout = _lay_out(boxes, _text_sizes(ax, [box.text for box in boxes]))
-    if new_figure is not None:
-        _resize(new_figure, ax, layout)
     scale = _fit(ax, layout)
     _draw_edges(ax, boxes, layout, scale)
     for box, x, y, width, height in zip(boxes, *layout, strict=True):

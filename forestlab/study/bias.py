@@ -261,7 +261,7 @@ def answers_by_depth(model, X: np.ndarray, n_classes: int, n_jobs: int = 1) -> n
 
     A class that training did not see has the probability 0; 0 classes are numbers.
     """
-    n_depths = deepest(model.forest_) + 1
+    n_depths = depth_of(model.forest_) + 1
     answers = np.zeros((n_depths, len(X), n_classes or 1))
     columns = model.classes_ if n_classes else [0]
 
@@ -272,7 +272,7 @@ def answers_by_depth(model, X: np.ndarray, n_classes: int, n_jobs: int = 1) -> n
     return answers if n_classes else answers[..., 0]
 
 
-def deepest(forest: Forest) -> int:
+def depth_of(forest: Forest) -> int:
     """The depth of the deepest node."""
     roots = np.repeat(forest.first_node[:-1], np.diff(forest.first_node))
     level, places = 0, forest.first_node[:-1]

@@ -5,35 +5,36 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Forest
-from forestlab.forest import ends
+from forestlab.core.descend import finish_kernel
+from forestlab.forest import contributions, places
 from forestlab.study.surface import Surface
 
 
-def oob_by_trees(forest: Forest, task: str, X, truth, outside, n_jobs: int = 1) -> np.ndarray:
-    """Out-of-bag error of the first 1, 2, … trees, by averaging, (n_trees,); NaN before any vote.
+def oob_by_trees(
+    forest: Forest, task: str, combiner: str, X, truth, outside, n_jobs: int = 1
+) -> np.ndarray:
+    """Out-of-bag error of the first 1, 2, … trees, (n_trees,); NaN before any vote.
 
     The share of wrong labels, or for regression the root mean squared error, over the rows that
     some of those trees left out.
     """
-    found = ends(forest, X, None, n_jobs) + forest.first_node[:-1, None]
-    values = forest.stats
-    if task == "classification":
-        values = values / forest.nodes["weight"][:, None]
-    else:
-        values = values[:, 1:2]
-    sums, votes = np.zeros((len(X), values.shape[1])), np.zeros(len(X), np.int64)
+    found, table = places(forest, X, None, n_jobs), contributions(forest, task, combiner)
+    finish = finish_kernel(task, combiner)
+    sums, voters = np.zeros((len(X), table.shape[1])), np.zeros(len(X), np.int64)
     errors = np.full(len(found), np.nan)
     for t in range(len(found)):
         out = np.flatnonzero(np.unpackbits(outside[t], count=len(X), bitorder="little"))
-        sums[out] += values[found[t, out]]
-        votes[out] += 1
-        voted = votes > 0
+        sums[out] += table[found[t, out]]
+        voters[out] += 1
+        voted = voters > 0
         if not voted.any():
             continue
+        answers = sums[voted]
+        finish(answers, voters[voted])
         if task == "classification":
-            errors[t] = np.mean(sums[voted].argmax(axis=1) != truth[voted])
+            errors[t] = np.mean(answers.argmax(axis=1) != truth[voted])
         else:
-            errors[t] = np.sqrt(np.mean((sums[voted, 0] / votes[voted] - truth[voted]) ** 2))
+            errors[t] = np.sqrt(np.mean((answers[:, 0] - truth[voted]) ** 2))
     return errors
 
 
@@ -49,9 +50,8 @@ class VoterErrors(NamedTuple):
 def error_by_voters(oob: Surface) -> VoterErrors:
     """How the out-of-bag error falls with the number of voters."""
     voters, place, rows = np.unique(oob.voters, return_inverse=True, return_counts=True)
-    errors = np.where(oob.voters > 0, oob.errors, np.nan)
-    mean = np.bincount(place, errors) / rows
-    std = np.sqrt(np.bincount(place, (errors - mean[place]) ** 2) / rows)
+    mean = np.bincount(place, oob.errors) / rows
+    std = np.sqrt(np.bincount(place, (oob.errors - mean[place]) ** 2) / rows)
     return VoterErrors(voters, rows, mean, std)
 
 

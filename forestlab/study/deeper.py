@@ -14,7 +14,7 @@ import numpy as np
 
 from forestlab.core.arrays import n_trees
 from forestlab.core.combine import COMBINERS
-from forestlab.forest import bags, combined, ends
+from forestlab.forest import bags, combined, places
 from forestlab.study import conformal
 from forestlab.study.calibration import Calibration, calibration_by_depth
 from forestlab.study.coverage import (
@@ -104,15 +104,15 @@ def look_deeper(
         X, truth = data[split]
         some = evenly(len(X), most_rows)
         rows["intervals"] = len(some)
-        places = ends(look.forest, X[some], None, n_jobs) + look.forest.first_node[:-1, None]
-        jack = look.jackknife(places, surfaces[split].predicted[some])
+        leaves = places(look.forest, X[some], None, n_jobs)
+        jack = look.jackknife(leaves, surfaces[split].predicted[some])
         found = _Judged(
             truth[some],
             surfaces[split].answers[some],
             surfaces[split].errors[some],
             Uncertainty(*(part[some] for part in uncertainties[split])),
         )
-        coverages = look.coverages(found, places, jack, surfaces.get("oob"))
+        coverages = look.coverages(found, leaves, jack, surfaces.get("oob"))
         detection = _detection(found, jack)
     permutation = None
     if outside is not None:
@@ -173,11 +173,11 @@ class _Look:
             rows[f"calibration_{name}"] = len(some)
             found[name] = self._calibrations(X[some], truth[some], n_depths, None)
         if self.outside is not None:
-            # Bits belong to row numbers, so rows are not picked but the first ones taken: training
-            # rows have been shuffled by the split.
-            n = min(len(self.X), most_rows)
-            rows["calibration_oob"] = n
-            found["oob"] = self._calibrations(self.X[:n], self.truth[:n], n_depths, self.outside)
+            some = evenly(len(self.X), most_rows)
+            rows["calibration_oob"] = len(some)
+            bits = np.unpackbits(self.outside, axis=1, count=len(self.X), bitorder="little")
+            bits = np.packbits(bits[:, some], axis=1, bitorder="little")
+            found["oob"] = self._calibrations(self.X[some], self.truth[some], n_depths, bits)
         return found
 
     def _calibrations(self, X, truth, n_depths: int, outside) -> dict[str, Calibration]:
@@ -190,11 +190,11 @@ class _Look:
 
     # ---- intervals and sets ----
 
-    def jackknife(self, places: np.ndarray, predicted: np.ndarray) -> Jackknife | None:
+    def jackknife(self, leaves: np.ndarray, predicted: np.ndarray) -> Jackknife | None:
         """None without bags, or if rows were drawn by unequal chances, which it cannot take."""
         if self.outside is None or len(self.model.chances_):
             return None
-        return jackknife(self.bags(), self.tree_answers(places, predicted), self.replace)
+        return jackknife(self.bags(), self.tree_answers(leaves, predicted), self.replace)
 
     @property
     def replace(self) -> bool:
@@ -205,16 +205,16 @@ class _Look:
         count = n_trees(self.forest)
         return bags(model.recipe_, model.n_rows_, model.chances_, model.seed_, count, self.n_jobs)
 
-    def tree_answers(self, places: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    def tree_answers(self, leaves: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """Each tree's mean, or its probability of the class that the forest predicts."""
         if self.task == "regression":
-            return self.forest.stats[places, 1]
-        return self.forest.stats[places, predicted] / self.forest.nodes["weight"][places]
+            return self.forest.stats[leaves, 1]
+        return self.forest.stats[leaves, predicted] / self.forest.nodes["weight"][leaves]
 
-    def coverages(self, found: _Judged, places, jack, oob: Surface | None) -> dict[str, Coverage]:
+    def coverages(self, found: _Judged, leaves, jack, oob: Surface | None) -> dict[str, Coverage]:
         if self.task == "classification":
             return self._set_coverages(found, oob)
-        bands = self.bands(found.answers[:, 0], found.uncertainty.total, places, jack, oob, LEVELS)
+        bands = self.bands(found.answers[:, 0], found.uncertainty.total, leaves, jack, oob, LEVELS)
         return {
             method: Coverage(
                 np.array([coverage(*band, found.truth) for band in of_levels]),
@@ -239,7 +239,7 @@ class _Look:
         }
 
     def bands(
-        self, mean, total, places, jack, oob: Surface | None, levels
+        self, mean, total, leaves, jack, oob: Surface | None, levels
     ) -> dict[str, list[Band]]:
         """By method: a band for each level."""
         sd = np.sqrt(total)
@@ -250,8 +250,8 @@ class _Look:
         if oob is not None:
             scores = conformal.scores_regression(oob.truth, oob.predicted)
             found["conformal"] = [conformal.intervals(mean, scores, level) for level in levels]
-        trained = ends(self.forest, self.X, None, self.n_jobs) + self.forest.first_node[:-1, None]
-        low, high = leaf_intervals(trained, self.bags(), self.truth, places, levels)
+        trained = places(self.forest, self.X, None, self.n_jobs)
+        low, high = leaf_intervals(trained, self.bags(), self.truth, leaves, levels)
         found["quantiles"] = [Band(*pair) for pair in zip(low, high, strict=True)]
         return found
 
@@ -262,14 +262,12 @@ class _Look:
         if self.task != "regression":
             return None
         x = np.linspace(self.X.min(), self.X.max(), BAND_POINTS)
-        places = (
-            ends(self.forest, x[:, None], None, self.n_jobs) + self.forest.first_node[:-1, None]
-        )
+        leaves = places(self.forest, x[:, None], None, self.n_jobs)
         mean = self._asked(x[:, None])[:, 0]
-        stats = self.forest.stats[places]
+        stats = self.forest.stats[leaves]
         total = stats[..., 1].var(axis=0) + (stats[..., 2] / stats[..., 0]).mean(axis=0)
-        jack = self.jackknife(places, np.zeros(len(x), np.intp))
-        bands = self.bands(mean, total, places, jack, oob, (BAND_LEVEL,))
+        jack = self.jackknife(leaves, np.zeros(len(x), np.intp))
+        bands = self.bands(mean, total, leaves, jack, oob, (BAND_LEVEL,))
         some = evenly(len(self.X), most_rows)
         return AlongOne(
             x,

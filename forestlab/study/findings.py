@@ -66,6 +66,8 @@ def study(
     `name` is full, light or off; `most_rows` of a split are looked at where it is costly.
     """
     forest, task = model.forest_, model.task
+    if model.n_outputs_ > 1:
+        raise ValueError(f"A study is of one target; the model has {model.n_outputs_}.")
     shapes = [_shape(tree_of(forest, t)) for t in range(n_trees(forest))]
     n_nodes, n_leaves, depth = (np.array(column) for column in zip(*shapes, strict=True))
     n_depths = int(depth.max()) + 1
@@ -96,12 +98,15 @@ def study(
         deeper = look_deeper(
             model, coded, outside, surfaces, uncertainties, n_depths, most_rows, n_jobs
         )
+    errors = None
+    if outside is not None:
+        errors = oob_by_trees(forest, task, model.combine, *coded["train"], outside, n_jobs)
     valid = surfaces["valid"].values[MAIN[task]][-1] if "valid" in surfaces else None
     return Findings(
         task,
         model.classes_.tolist() if classes else None,
         surfaces,
-        None if outside is None else oob_by_trees(forest, task, *coded["train"], outside, n_jobs),
+        errors,
         {split: confusion(surfaces[split]) for split in judged}
         if classes and name != "off"
         else {},

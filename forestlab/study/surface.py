@@ -41,9 +41,9 @@ class Surface(NamedTuple):
 
     @property
     def errors(self) -> np.ndarray:
-        """(n,) 1 where the class is wrong, or the absolute error."""
+        """(n,) 1 where the class is wrong, or the absolute error; NaN without voters."""
         if self.is_of_classes:
-            return (self.predicted != self.truth).astype(float)
+            return np.where(self.voters > 0, self.predicted != self.truth, np.nan)
         return np.abs(self.predicted - self.truth)
 
     @property

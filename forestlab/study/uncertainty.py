@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Forest
-from forestlab.forest import ends
+from forestlab.forest import places
 
 
 class Uncertainty(NamedTuple):
@@ -26,8 +26,8 @@ class Uncertainty(NamedTuple):
 
 def uncertainty(forest: Forest, task: str, X, n_jobs: int = 1) -> Uncertainty:
     """The uncertainty of each row of X, from the trees' leaves."""
-    places = ends(forest, X, None, n_jobs) + forest.first_node[:-1, None]
-    return of_classes(forest, places) if task == "classification" else of_numbers(forest, places)
+    found = places(forest, X, None, n_jobs)
+    return of_classes(forest, found) if task == "classification" else of_numbers(forest, found)
 
 
 def entropy(p: np.ndarray) -> np.ndarray:
