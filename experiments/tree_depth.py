@@ -63,7 +63,7 @@ def draw(table):
     planes = table.attrs["planes"]
     entries = plane_entries(2)
     figure, (above, below) = paper(
-        f"Two noisy moons: a forest from {DRAWN[0]} rows cut at five depths, and what a depth costs",
+        f"Two noisy moons: a forest from {DRAWN[0]} rows at five depths, and what a depth costs",
         [[1.75] * 5, [4.6, 4.6]],
         [1.75, 2.3],
         right=inches_beside(entries),
