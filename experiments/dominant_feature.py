@@ -1,0 +1,149 @@
+"""One dominant feature: bagging's trees are alike, subspaces tell them apart."""
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from experiments import LoggedRun, Verdict
+from experiments._paper import banded, log_scale, mean_and_error, paper
+from forestlab.datasets.made import SHIFTS
+from forestlab.figures.legend import Entry, inches_beside, legend_beside
+from forestlab.figures.style import COLOURS, DASHES, LINE, dress
+from forestlab.figures.words import number_scale
+
+DOCUMENT = "003"
+SAYS = """
+If one feature is strong, most or all bagged trees use it in their top split; their answers are
+highly correlated, and an average of such reduces variance less. Splits that may only look at some
+features make the trees less alike, and their average better. Document 000 says the same of a few
+dominant features, and draws the features once for each tree.
+
+All of it is found, on a set made for it: one feature knows as much about the class as nine weak
+ones together, ten know nothing. But less correlation alone is no gain. Drawn once for each tree, a
+square root's number of features leaves most trees without the strong one: these trees are the less
+correlated ones, but so weak that their forest is about as good as bagging's, and wants seven
+features or more to be better. Drawn at every node, no tree goes without it for long.
+"""
+N_FEATURES = len(SHIFTS)
+FEW = 4  # ≈ √20
+LEAST_ERROR = float(ndtr(-np.sqrt((SHIFTS**2).sum())))
+WAYS = {
+    "forest": ("drawn at every node", COLOURS[0]),
+    "subspace": ("drawn once a tree", COLOURS[1]),
+}
+PANELS = {
+    "correlation": "correlation of trees, out of bag",
+    "tree_error": "error of a tree, out of bag",
+    "error": "error of the forest, test",
+    "root_share": "share of roots on the strong one",
+}
+
+
+def table(runs):
+    """A row a run; bagging is both ways with all features."""
+    return pd.DataFrame(
+        {
+            "model": run.params["model.name"],
+            "max_features": run.params["model.max_features"] or N_FEATURES,
+            "seed": run.params["seed"],
+            "strength": run.metrics["strength/oob"],
+            "correlation": run.metrics["correlation/oob"],
+            "tree_error": run.metrics["tree_error/oob"],
+            "error": 1.0 - run.metrics["accuracy/test"],
+            "root_share": root_share(run) if run.params["seed"] == 0 else np.nan,
+        }
+        for run in runs
+    )
+
+
+def root_share(run: LoggedRun) -> float:
+    """Share of a logged model's trees whose root splits the first feature, the strong one."""
+    forest = run.model().forest_
+    return float(np.mean(forest.nodes["feature"][forest.first_node[:-1]] == 0))
+
+
+def draw(table):
+    entries = [Entry(name, colour, marker="o") for name, colour in WAYS.values()]
+    entries += [
+        Entry("bagging: all 20 features", "#000000", width=0.0, marker="D"),
+        Entry("bands: ± 1 sd of seeds", "none"),
+    ]
+    figure, rows = paper(
+        "One strong feature, nine weak, ten of noise: 100 trees that see all, or only some",
+        [[3.1, 3.1]] * 2,
+        [2.2, 2.2],
+        right=inches_beside(entries),
+    )
+    axes = [ax for row in rows for ax in row]
+    for ax, (column, label) in zip(axes, PANELS.items(), strict=True):
+        for model, (_, colour) in WAYS.items():
+            part = table[table["model"].isin([model, "bagging"])].dropna(subset=column)
+            banded(ax, part, "max_features", column, colour)
+        bagging = table.loc[table["model"] == "bagging", column].mean()
+        ax.plot([N_FEATURES], [bagging], "D", color="#000000", markersize=6.0)
+        note = ""
+        if column == "error":
+            ax.axhline(LEAST_ERROR, color=LINE, linewidth=1.0, linestyle=DASHES)
+            note = f"dashed: the least error possible, {LEAST_ERROR:.3f}"
+        if column == "root_share":
+            ax.plot([0, N_FEATURES], [0.0, 1.0], color=LINE, linewidth=1.0, linestyle=DASHES)
+            note = "seed 0; dashed: the chance that it is drawn"
+        dress(ax, "features drawn, of 20", label, note)
+        ax.set_xlim(0.0, N_FEATURES + 1.0)
+        number_scale(ax, "x", 6, integer=True)
+        if column == "error":
+            log_scale(ax, "y", (0.08, 0.1, 0.15, 0.2, 0.3))
+        else:
+            number_scale(ax, "y")
+    legend_beside(rows[0][-1], entries)
+    return figure
+
+
+def judge(table):
+    roots = table.dropna(subset="root_share").set_index(["model", "max_features"])["root_share"]
+    found = {column: table.pivot(index="seed", columns=["model", "max_features"], values=column)
+             for column in ("correlation", "tree_error", "error")}  # fmt: skip
+    at_nodes, once, bagging = ("forest", FEW), ("subspace", FEW), ("bagging", N_FEATURES)
+    n_seeds = len(found["error"])
+
+    def verdict(what: str, column: str, more: tuple, less: tuple) -> Verdict:
+        mean, error = mean_and_error(found[column][more] - found[column][less])
+        reason = f"none: the mean of {n_seeds} pairs has a standard error of {error:.2g}"
+        return Verdict(what, 0.0, mean, 0.0, reason, "above")
+
+    return [
+        Verdict(
+            "bagging: share of trees whose root splits the strong feature; the document says most "
+            "or all",
+            0.5,
+            roots[bagging],
+            0.0,
+            "none: half is the least that most can mean",
+            "above",
+        ),
+        Verdict(
+            f"drawn at every node, {FEW} of {N_FEATURES}: the same share is the chance that the "
+            "strong feature is drawn",
+            FEW / N_FEATURES,
+            roots[at_nodes],
+            3.0 * np.sqrt(FEW / N_FEATURES * (1.0 - FEW / N_FEATURES) / 100),
+            "three standard deviations of a share of 100 trees",
+        ),
+        verdict(
+            f"bagging's trees are more correlated than with {FEW} features drawn at every node",
+            "correlation",
+            bagging,
+            at_nodes,
+        ),
+        verdict("though each of them errs less", "tree_error", at_nodes, bagging),
+        verdict("and their forest errs more", "error", bagging, at_nodes),
+        verdict(
+            f"{FEW} features drawn once a tree make trees even less correlated than at every node",
+            "correlation",
+            at_nodes,
+            once,
+        ),
+        verdict(
+            "but their forest errs more, as most of them never see it", "error", once, at_nodes
+        ),
+    ]
