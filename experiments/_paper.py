@@ -48,12 +48,12 @@ def paper(
     return figure, rows
 
 
-def banded(ax: Axes, part: pd.DataFrame, x: str, y: str, colour: str, **line) -> None:
+def banded(ax: Axes, part: pd.DataFrame, x: str, y: str, colour: str) -> None:
     """The mean of y at each x as a line, and a band of one standard deviation to either side."""
     by_x = part.groupby(x)[y]
     mean, sd = by_x.mean(), by_x.std(ddof=1)
     ax.fill_between(mean.index, mean - sd, mean + sd, color=colour, alpha=0.15, linewidth=0)
-    ax.plot(mean.index, mean, **({"marker": "o", "markersize": 3.5, "color": colour} | line))
+    ax.plot(mean.index, mean, color=colour, marker="o", markersize=3.5)
 
 
 def log_scale(ax: Axes, axis: str, places: Sequence[float]) -> None:
@@ -62,8 +62,3 @@ def log_scale(ax: Axes, axis: str, places: Sequence[float]) -> None:
     low, high = getattr(ax, f"get_{axis}lim")()
     held = np.array([place for place in places if low <= place <= high])
     scale(ax, axis, held, [f"{place:g}" for place in held])
-
-
-def mean_and_error(values: pd.Series) -> tuple[float, float]:
-    """The mean, and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -1,6 +1,6 @@
 """What a logged model of two features answers over the plane, and how to draw it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,8 @@ class Plane(NamedTuple):
 
 def training_rows(run: LoggedRun) -> tuple[np.ndarray, np.ndarray]:
     """What a run was trained on, made again from its logged config."""
-    data = job.prepare(OmegaConf.load(run.path("config.yaml")))
+    config: Any = OmegaConf.load(run.path("config.yaml"))
+    data = job.prepare(config)
     return data.X[data.parts.train], data.y[data.parts.train]
 
 

@@ -1,7 +1,8 @@
 """Average, product and vote of trees that were taught wrong labels."""
 
 from experiments import Verdict, frame
-from experiments._paper import banded, log_scale, mean_and_error, paper
+from experiments._paired import above_zero, below_zero, mean_and_error
+from experiments._paper import banded, log_scale, paper
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, dress
 from forestlab.figures.words import number_scale
@@ -63,20 +64,14 @@ def judge(table):
     verdicts = []
     for name in SETS:
         loss, accuracy = over["log_loss"].loc[name], over["accuracy"].loc[name]
-        n_seeds = len(loss)
-        for noise in (0.0, MOST):
-            excess, error = mean_and_error(loss[noise])
-            verdicts.append(
-                Verdict(
-                    f"{name}, {100 * noise:g} % wrong labels: log loss of the product less that of "
-                    "the average",
-                    0.0,
-                    excess,
-                    0.0,
-                    f"none: the mean of {n_seeds} pairs has a standard error of {error:.2g}",
-                    "above",
-                )
+        verdicts += [
+            above_zero(
+                f"{name}, {100 * noise:g} % wrong labels: log loss of the product less that of the "
+                "average",
+                loss[noise],
             )
+            for noise in (0.0, MOST)
+        ]
         better, error = mean_and_error(accuracy[MOST])
         verdicts.append(
             Verdict(
@@ -86,25 +81,16 @@ def judge(table):
                 0.0,
                 better,
                 2.0 * error,
-                f"two standard errors of the mean of {n_seeds} pairs",
+                f"two standard errors of the mean of {len(accuracy)} pairs",
                 "above",
             )
         )
-    for name, found, side in (
-        ("threenorm", "noise adds more to the log loss of the product", "above"),
-        ("digits", "and on digits less, unlike what the document says", "below"),
-    ):
-        loss = over["log_loss"].loc[name]
-        more, error = mean_and_error(loss[MOST] - loss[0.0])
-        verdicts.append(
-            Verdict(
-                f"{name}: {found}. How much more than to that of the average, from 0 to "
-                f"{100 * MOST:g} % wrong labels",
-                0.0,
-                more,
-                0.0,
-                f"none: the mean of {len(loss)} pairs has a standard error of {error:.2g}",
-                side,
-            )
-        )
-    return verdicts
+    rise = over["log_loss"][MOST] - over["log_loss"][0.0]
+    of_what = f"from 0 to {100 * MOST:g} % wrong labels, less what it adds to that of the average"
+    return [
+        *verdicts,
+        above_zero(f"threenorm: what noise adds to the log loss of the product {of_what}",
+                   rise.loc["threenorm"]),
+        below_zero(f"digits: the same {of_what}; noise adds less, unlike what the document says",
+                   rise.loc["digits"]),
+    ]  # fmt: skip

@@ -5,7 +5,8 @@ import pandas as pd
 from scipy.special import ndtr
 
 from experiments import LoggedRun, Verdict
-from experiments._paper import banded, log_scale, mean_and_error, paper
+from experiments._paired import above_zero
+from experiments._paper import banded, log_scale, paper
 from forestlab.datasets.made import SHIFTS
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, dress
@@ -104,12 +105,9 @@ def judge(table):
     found = {column: table.pivot(index="seed", columns=["model", "max_features"], values=column)
              for column in ("correlation", "tree_error", "error")}  # fmt: skip
     at_nodes, once, bagging = ("forest", FEW), ("subspace", FEW), ("bagging", N_FEATURES)
-    n_seeds = len(found["error"])
 
-    def verdict(what: str, column: str, more: tuple, less: tuple) -> Verdict:
-        mean, error = mean_and_error(found[column][more] - found[column][less])
-        reason = f"none: the mean of {n_seeds} pairs has a standard error of {error:.2g}"
-        return Verdict(what, 0.0, mean, 0.0, reason, "above")
+    def more(what: str, column: str, one: tuple, other: tuple) -> Verdict:
+        return above_zero(what, found[column][one] - found[column][other])
 
     return [
         Verdict(
@@ -129,21 +127,21 @@ def judge(table):
             3.0 * np.sqrt(FEW / N_FEATURES * (1.0 - FEW / N_FEATURES) / 100),
             "three standard deviations of a share of 100 trees",
         ),
-        verdict(
-            f"bagging's trees are more correlated than with {FEW} features drawn at every node",
+        more(
+            f"bagging's trees are more correlated than with {FEW} features drawn at every node, by",
             "correlation",
             bagging,
             at_nodes,
         ),
-        verdict("though each of them errs less", "tree_error", at_nodes, bagging),
-        verdict("and their forest errs more", "error", bagging, at_nodes),
-        verdict(
-            f"{FEW} features drawn once a tree make trees even less correlated than at every node",
+        more("though each of them errs less, by", "tree_error", at_nodes, bagging),
+        more("and their forest errs more, by", "error", bagging, at_nodes),
+        more(
+            f"{FEW} features drawn once a tree make trees even less correlated than that, by",
             "correlation",
             at_nodes,
             once,
         ),
-        verdict(
-            "but their forest errs more, as most of them never see it", "error", once, at_nodes
+        more(
+            "but their forest errs more, as most of them never see it, by", "error", once, at_nodes
         ),
     ]

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from experiments import Verdict
-from experiments._paper import banded, log_scale, mean_and_error, paper
+from experiments._paired import mean_and_error
+from experiments._paper import banded, log_scale, paper
 from experiments._regions import draw_plane, plane, plane_entries
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, dress

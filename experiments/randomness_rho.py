@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from experiments import Verdict
-from experiments._paper import banded, log_scale, mean_and_error, paper
+from experiments._paired import above_zero
+from experiments._paper import banded, log_scale, paper
 from experiments._regions import draw_plane, plane, plane_entries
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, dress
@@ -93,12 +94,6 @@ def judge(table):
     wide = table.pivot(
         index="seed", columns=["bootstrap", "rho"], values=["correlation", "confidence", "accuracy"]
     )
-    n_seeds = len(wide)
-
-    def verdict(what: str, difference: pd.Series) -> Verdict:
-        mean, error = mean_and_error(difference)
-        reason = f"none: the mean of {n_seeds} pairs has a standard error of {error:.2g}"
-        return Verdict(what, 0.0, mean, 0.0, reason, "above")
 
     def rises(what: str, column: str, bootstrap: bool) -> Verdict:
         means = wide[column][bootstrap].mean()[[*PLACES, "all"]]
@@ -118,11 +113,11 @@ def judge(table):
         rises("correlation of trees on bootstraps", "correlation", True),
         rises("mean confidence on bootstraps", "confidence", True),
         rises("mean confidence on all rows", "confidence", False),
-        verdict(
+        above_zero(
             f"confident is not right: accuracy on all rows, with ρ = {best} less with all",
             right[best] - right["all"],
         ),
-        verdict(
+        above_zero(
             f"trees of no choice are too weak: accuracy on all rows, with ρ = {best} less with one",
             right[best] - right[1],
         ),

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from experiments import Verdict
-from experiments._paper import mean_and_error, paper
+from experiments._paired import above_zero
+from experiments._paper import paper
 from experiments._regions import draw_plane, plane, plane_entries
 from forestlab.figures.legend import inches_beside, legend_beside
 from forestlab.figures.style import dress, ink
@@ -77,7 +78,7 @@ def draw(table):
     for ax, (model, name) in zip(below, MODELS.items(), strict=True):
         draw_costs(ax, mean_error(table, model), name)
     below[1].set_ylabel("")
-    draw_bar(below[1])
+    draw_bar(figure, below[1])
     return figure
 
 
@@ -95,11 +96,11 @@ def draw_costs(ax: Axes, error: pd.DataFrame, name: str) -> None:
     scale(ax, "y", rows, [str(n) for n in error.index], grid=False)
 
 
-def draw_bar(ax: Axes) -> None:
+def draw_bar(figure: Figure, ax: Axes) -> None:
     """The colours, to the right of the axes."""
     frame = ax.get_position()
-    width = ax.figure.get_size_inches()[0]
-    bar = ax.figure.add_axes((frame.x1 + 0.55 / width, frame.y0, 0.15 / width, frame.height))
+    width = figure.get_size_inches()[0]
+    bar = figure.add_axes((frame.x1 + 0.55 / width, frame.y0, 0.15 / width, frame.height))
     bar.imshow(np.linspace(0.0, 1.0, 256)[:, None], cmap=COLOURS, aspect="auto", origin="lower",
                extent=(0.0, 1.0, 0.0, MOST_SHOWN))  # fmt: skip
     dress(bar, "", "points above the best (dark: 5 or more)")
@@ -113,7 +114,6 @@ def draw_bar(ax: Axes) -> None:
 def judge(table):
     test = table.pivot(index="seed", columns=["model", "rows", "depth"], values="error_test")
     least, most = min(table["rows"]), max(table["rows"])
-    n_seeds = len(test)
 
     def chosen(model: str, rows: int) -> int:
         return int(mean_error(table, model, "valid").loc[rows].idxmin())
@@ -122,11 +122,6 @@ def judge(table):
         """Of depth 20 over the depth that is best on validation, by seed."""
         return test[model][rows][DEEP] - test[model][rows][chosen(model, rows)]
 
-    def verdict(what: str, difference: pd.Series) -> Verdict:
-        mean, error = mean_and_error(difference)
-        reason = f"none: the mean of {n_seeds} seeds has a standard error of {error:.2g}"
-        return Verdict(what, 0.0, mean, 0.0, reason, "above")
-
     moderate = chosen("rno", most)
 
     def gain(rows: int) -> pd.Series:
@@ -134,22 +129,22 @@ def judge(table):
         return test["rno"][rows][SHALLOW] - test["rno"][rows][moderate]
 
     return [
-        verdict(
+        above_zero(
             f"depth overfits: with {most} rows, test error at depth {DEEP} less that at depth "
             f"{moderate}, which validation chooses",
             cost("rno", most),
         ),
-        verdict(
+        above_zero(
             f"depth needs rows: by how much depth {moderate} has a lower error than depth "
             f"{SHALLOW}, with {most} rows less with {least}",
             gain(most) - gain(least),
         ),
-        verdict(
+        above_zero(
             "but rows do not cure trees that grow until their leaves are pure, as the document may "
             f"be understood: the cost of depth {DEEP}, with {most} rows less with {least}",
             cost("rno", most) - cost("rno", least),
         ),
-        verdict(
+        above_zero(
             f"bootstraps forgive: with {most} rows, the cost of depth {DEEP} on all rows less that "
             "on bootstraps",
             cost("rno", most) - cost("forest", most),
