@@ -8,6 +8,7 @@ import pytest
 
 from experiments.bias_variance import error_of_measured
 from experiments.bootstrap_37 import sd_left_out, share_left_out
+from experiments.scale_and_noise import losses
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -30,3 +31,12 @@ def test_error_of_measured_is_that_of_drawn_targets():
     row = {"noise": noise, "bias2": bias2, "variance": variance, "draws": n_draws, "places": 50}
     # A standard deviation of 2000 numbers is known to 1.6 %; five times that.
     assert error_of_measured(pd.DataFrame([row]))[0] == pytest.approx(measured.std(), rel=0.08)
+
+
+def test_losses_are_paired_by_seed():
+    rows = [(seed, level, 0.9 - seed / 10 - level) for seed in (0, 1, 2) for level in (0.0, 0.2)]
+    noise = pd.DataFrame(rows, columns=["seed", "label_noise", "test"])
+    noise = noise.assign(dataset="twonorm", model="tree")
+    mean, error = losses(noise, "twonorm", "tree", 0.2)
+    assert mean == pytest.approx(0.2)
+    assert error == pytest.approx(0.0, abs=1e-12)  # every seed loses the same
