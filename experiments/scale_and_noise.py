@@ -97,7 +97,7 @@ def _answers(original, scaled) -> pd.DataFrame:
 
 def draw(table):
     entries = [Entry(model, colour, marker="o") for model, colour in MODELS.items()]
-    title = "The scale of the features does not matter to a forest, and most of the label noise averages out"
+    title = "Scales of features do not matter to a forest, and most of the label noise averages out"
     right = inches_beside(entries)
     figure, axes = panels(title, [3.0, 3.3, 3.3], 3.2, left=0.7, right=right, gap=0.75)
     _draw_answers(axes[0], table[table["part"] == "answers"])
