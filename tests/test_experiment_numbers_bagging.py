@@ -8,6 +8,7 @@ import pytest
 
 from experiments.bias_variance import error_of_measured
 from experiments.bootstrap_37 import sd_left_out, share_left_out
+from experiments.oob_estimate import out_of_bag_of
 from experiments.scale_and_noise import losses
 
 
@@ -40,3 +41,25 @@ def test_losses_are_paired_by_seed():
     mean, error = losses(noise, "twonorm", "tree", 0.2)
     assert mean == pytest.approx(0.2)
     assert error == pytest.approx(0.0, abs=1e-12)  # every seed loses the same
+
+
+@pytest.mark.parametrize("is_of_two_classes", [False, True])
+def test_out_of_bag_error_from_that_of_voters(is_of_two_classes):
+    """Every subset of three trees that may vote on a row, counted."""
+    sizes, errors = np.array([1, 2, 3]), np.array([0.3, 0.3, 0.1])
+    expected = np.zeros(3)
+    for n_trees in sizes:
+        chances = np.zeros(4)
+        for votes in product([0, 1], repeat=int(n_trees)):
+            chances[sum(votes)] += np.prod([0.4 if vote else 0.6 for vote in votes])
+        expected[n_trees - 1] = chances[1:] @ errors / chances[1:].sum()
+    found = out_of_bag_of(sizes, errors, 0.4, is_of_two_classes)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_even_number_of_voters_errs_as_one_less():
+    sizes, errors = np.array([1, 3, 5]), np.array([0.3, 0.2, 0.1])
+    of_four, chances = 0.2, np.array([5 * 0.4 * 0.6**4, 0, 0, 5 * 0.4**4 * 0.6, 0.4**5])
+    chances[1:3] = 10 * 0.4**2 * 0.6**3, 10 * 0.4**3 * 0.6**2
+    expected = chances @ [0.3, 0.3, 0.2, of_four, 0.1] / chances.sum()
+    assert out_of_bag_of(sizes, errors, 0.4, True)[-1] == pytest.approx(expected, rel=1e-12)

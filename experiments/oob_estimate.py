@@ -1,0 +1,301 @@
+"""The out-of-bag error beside the error on test rows."""
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from experiments import Verdict
+from experiments._rows import panel_rows
+from experiments.bootstrap_37 import share_left_out
+from forestlab.figures.legend import Entry, inches_beside, legend_beside
+from forestlab.figures.style import DASHES, LINE, SPLIT_COLOURS, SPLIT_MARKERS, dress
+from forestlab.figures.words import number_scale, scale
+
+DOCUMENT = "004"
+SAYS = """
+A row is left out of 37 % of the bags. The trees of those bags have not seen it, and their vote on
+it tells how the forest does on new rows: the out-of-bag error needs no validation set, and every
+row is used to train other trees.
+
+What the document does not say: on a row only 37 % of the trees vote, so the error is that of a
+smaller forest, and too high where trees are few. Rows with k voters err like test rows of a forest
+of k trees; the mean over the voters that chance gives the rows is the out-of-bag error, and here
+both are measured. With 200 trees the difference is small.
+
+It also says that pruning changes the training error but not the out-of-bag error, as out-of-bag
+rows were not used for training. It changes both: a pruned tree answers otherwise for any row. What
+is true is that out-of-bag rows did not grow the tree, so that their error can judge the pruning.
+Here trees are pruned in the simplest way, by cutting all at a depth: the out-of-bag error moves
+with the error on test rows, and the training error does not.
+"""
+
+DATASETS = ("digits", "twonorm")
+SPLITS = ("train", "test", "oob")
+TOLD = {"digits": "digits", "twonorm": "twonorm, 1000 training rows"}
+FEW, MANY = 10, 200  # trees
+CUT = 4  # a depth
+PREDICTED = "#AA3377"
+
+
+# ---- table -------------------------------------------------------------------------------------
+
+
+def table(runs):
+    """Errors by number of trees, by depth, and by number of voters; a row a run and number."""
+    large = [run for run in runs if run.params["n_estimators"] == MANY]
+    small = [run for run in runs if run.params["n_estimators"] == FEW]
+    parts = [*map(_by_trees, large), *map(_by_depth, large), *map(_by_voters, small)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _named(run, part: str, columns: dict) -> pd.DataFrame:
+    names = {"dataset": run.params["dataset.name"], "seed": run.params["seed"]}
+    return pd.DataFrame({"part": part} | names | columns)
+
+
+def _by_trees(run) -> pd.DataFrame:
+    curves = {split: 1.0 - run.curve(f"by_trees/accuracy_{split}") for split in SPLITS}
+    sizes = np.flatnonzero(np.isfinite(curves["test"]))
+    voters = run.curve("by_trees/oob_voters")[sizes]
+    found = {split: curve[sizes] for split, curve in curves.items()}
+    n_classes = len(run.artifact("confusion/test.json")["classes"])
+    n_rows = sum(run.artifact("oob/voters.json")["rows"])
+    expected = out_of_bag_of(sizes, found["test"], share_left_out(n_rows), n_classes == 2)
+    return _named(run, "trees", {"n": sizes} | found | {"voters": voters, "expected_oob": expected})
+
+
+def out_of_bag_of(
+    sizes: np.ndarray, errors: np.ndarray, share: float, is_of_two_classes: bool
+) -> np.ndarray:
+    """The out-of-bag error that the test errors of forests let one expect.
+
+    Parameters
+    ----------
+    sizes, errors : (k,) rising numbers of trees from 1 on, and the test error with so many;
+        between them it is taken as a straight line in the logarithm of the size
+    share : of the trees that vote on a row, each by its own chance
+    is_of_two_classes : then the last of an even number of whole trees makes a tie or changes
+        nothing, so that k of them err as often as k - 1
+
+    Returns
+    -------
+    (k,) for each size the mean error over the voters of a row, of those that have any.
+    """
+    voters = np.arange(1, sizes[-1] + 1)
+    known, asked = sizes, voters
+    if is_of_two_classes:
+        known, asked = ((numbers - 1) // 2 * 2 + 1 for numbers in (sizes, voters))
+    places, first = np.unique(known, return_index=True)
+    means = np.add.reduceat(errors, first) / np.diff(first, append=len(errors))
+    of_voters = np.interp(np.log(asked), np.log(places), means)
+    chances = binom.pmf(voters, sizes[:, None], share)
+    return chances @ of_voters / chances.sum(axis=1)
+
+
+def _by_depth(run) -> pd.DataFrame:
+    curves = {split: 1.0 - run.curve(f"accuracy/{split}") for split in SPLITS}
+    return _named(run, "depth", {"n": np.arange(len(curves["test"]))} | curves)
+
+
+def _by_voters(run) -> pd.DataFrame:
+    found = run.artifact("oob/voters.json")
+    voted = np.array(found["voters"]) > 0
+    error = np.array(found["error"], dtype=float)[voted]
+    columns = {"n": np.array(found["voters"])[voted], "rows": np.array(found["rows"])[voted]}
+    return _named(run, "voters", columns | {"oob": error})
+
+
+def part_of(table: pd.DataFrame, part: str, dataset: str) -> pd.DataFrame:
+    return table[(table["part"] == part) & (table["dataset"] == dataset)]
+
+
+def by_voters(table: pd.DataFrame) -> pd.DataFrame:
+    """Of all small forests: rows with so many voters, their error, and that of so many trees."""
+    voters = part_of(table, "voters", "twonorm")
+    wrong = (voters["rows"] * voters["oob"]).groupby(voters["n"]).sum()
+    rows = voters.groupby("n")["rows"].sum()
+    found = pd.DataFrame({"rows": rows, "error": wrong / rows})
+    found["se"] = np.sqrt(found["error"] * (1 - found["error"]) / rows)
+    test = part_of(table, "trees", "twonorm").groupby("n")["test"]
+    return found.assign(test=test.mean(), test_se=test.sem())
+
+
+# ---- picture -----------------------------------------------------------------------------------
+
+
+def draw(table):
+    entries = [Entry(split, SPLIT_COLOURS[split], marker=SPLIT_MARKERS[split]) for split in SPLITS]
+    entries.append(Entry("oob, expected of test", PREDICTED))
+    entries.append(Entry("bands: ± 1 sd of seeds", "none"))
+    title = "The out-of-bag error is that of a forest of 37 % of the trees"
+    figure, rows = panel_rows(
+        title, 2 * [4.2], 2 * [2.6], left=0.8, right=inches_beside(entries), gap=0.8
+    )
+    for ax, dataset in zip(rows[0], DATASETS, strict=True):
+        _draw_trees(ax, part_of(table, "trees", dataset), dataset)
+    _draw_depth(rows[1][0], part_of(table, "depth", "digits"))
+    _draw_voters(rows[1][1], by_voters(table))
+    legend_beside(rows[0][1], entries)
+    return figure
+
+
+def _draw_split(ax, part, split: str) -> None:
+    by_number = part.groupby("n")[split]
+    mean, sd, colour = by_number.mean(), by_number.std(), SPLIT_COLOURS[split]
+    ax.fill_between(mean.index, mean - sd, mean + sd, color=colour, alpha=0.15, linewidth=0)
+    ax.plot(mean.index, mean, color=colour, linewidth=1.4, marker=SPLIT_MARKERS[split],
+            markersize=3.5)  # fmt: skip
+
+
+def _draw_trees(ax, part, dataset: str) -> None:
+    expected = part.groupby("n")["expected_oob"].mean()
+    ax.plot(expected, color=PREDICTED, linewidth=1.2)
+    for split in ("test", "oob"):
+        _draw_split(ax, part, split)
+    dress(ax, "number of trees", "error", f"{TOLD[dataset]}, {part['seed'].nunique()} seeds")
+    ax.set_xscale("log")
+    ax.set_xlim(0.9, 1.1 * MANY)
+    ax.set_ylim(0.0, 1.08 * part.groupby("n")["oob"].mean().max())
+    places = [1, 2, 5, 10, 20, 50, 100, 200]
+    scale(ax, "x", places, [str(place) for place in places])
+    number_scale(ax, "y")
+
+
+def _draw_depth(ax, part) -> None:
+    deepest = part.groupby("seed")["n"].max().min()  # that all seeds have
+    shown = part[(part["n"] >= 1) & (part["n"] <= deepest)]
+    for split in SPLITS:
+        _draw_split(ax, shown, split)
+    dress(ax, "depth at which all trees are cut", "error", f"digits, {MANY} trees, pruned by depth")
+    ax.set_xlim(0.5, deepest + 0.5)
+    ax.set_ylim(0.0, 1.08 * shown["oob"].max())
+    number_scale(ax, "x", 10, integer=True)
+    number_scale(ax, "y")
+
+
+def _draw_voters(ax, found) -> None:
+    shown = found[found["rows"] >= 20]
+    low, high = shown["error"] - shown["se"], shown["error"] + shown["se"]
+    ax.vlines(shown.index, low, high, colors=SPLIT_COLOURS["oob"], linewidths=1.4)
+    ax.plot(shown["error"], linestyle="none", color=SPLIT_COLOURS["oob"],
+            marker=SPLIT_MARKERS["oob"], markersize=5.5)  # fmt: skip
+    known = shown["test"].dropna()
+    ax.plot(known, color=SPLIT_COLOURS["test"], linewidth=1.4, marker=SPLIT_MARKERS["test"],
+            markersize=3.5)  # fmt: skip
+    whole = found["error"] @ found["rows"] / found["rows"].sum()
+    ax.axhline(whole, color=LINE, linewidth=1.0, linestyle=DASHES)
+    note = f"twonorm, forests of {FEW} trees; dashed: oob of all rows; ± 1 standard error"
+    dress(ax, "voters of a row (oob), or number of trees (test)", "error", note)
+    ax.set_xlim(0.5, shown.index.max() + 0.5)
+    ax.set_ylim(0.0, 1.1 * high.max())
+    number_scale(ax, "x", 10, integer=True)
+    number_scale(ax, "y")
+
+
+# ---- verdicts ----------------------------------------------------------------------------------
+
+
+def judge(table):
+    return [
+        *(verdict(table, name) for name in DATASETS for verdict in (_pessimism, _agree)),
+        *(_as_expected(table, dataset) for dataset in DATASETS),
+        _voters(table),
+        *_pruning(table),
+    ]
+
+
+def _mean_and_error(differences: pd.Series) -> tuple[float, float]:
+    """Of differences, one a seed."""
+    return differences.mean(), differences.std() / np.sqrt(len(differences))
+
+
+def _at(table, part: str, dataset: str, number: int) -> pd.DataFrame:
+    found = part_of(table, part, dataset)
+    return found[found["n"] == number].set_index("seed")
+
+
+def _pessimism(table, dataset: str) -> Verdict:
+    found = _at(table, "trees", dataset, FEW)
+    off, error = _mean_and_error(found["oob"] - found["test"])
+    return Verdict(
+        f"{dataset}, {FEW} trees: out-of-bag error less the error on test, mean over seeds; too "
+        f"high, since {found['voters'].mean():.1f} trees vote on a row",
+        0.0,
+        off,
+        0,
+        f"none: its standard error is {error:.2g}; the errors are {found['oob'].mean():.3f} and "
+        f"{found['test'].mean():.3f}",
+        "above",
+    )
+
+
+def _agree(table, dataset: str) -> Verdict:
+    found = _at(table, "trees", dataset, MANY)
+    off, error = _mean_and_error(found["oob"] - found["test"])
+    return Verdict(
+        f"{dataset}, {MANY} trees: the same. The document has them equal; as much as expected is "
+        "left for fewer voters",
+        (found["expected_oob"] - found["test"]).mean(),
+        off,
+        3.0 * error,
+        f"3 standard errors of a mean of {len(found)} seeds; the errors are "
+        f"{found['oob'].mean():.4f} and {found['test'].mean():.4f}",
+    )
+
+
+def _as_expected(table, dataset: str) -> Verdict:
+    part = part_of(table, "trees", dataset)
+    off = (part["oob"] - part["expected_oob"]).groupby(part["n"])
+    distance = off.mean().abs() / off.sem()
+    worst = distance.idxmax()
+    return Verdict(
+        f"{dataset}: largest distance of the out-of-bag error, over all numbers of trees, from "
+        "what test errors and the chance of voters let one expect, in standard errors",
+        0.0,
+        distance.max(),
+        4.5,
+        f"the mean of {part['seed'].nunique()} seeds over its own spread is beyond 4.5 less than "
+        f"once in 300 times, and errors of neighbouring numbers of trees go together. It is "
+        f"{off.mean()[worst]:+.4f}, at {worst} trees",
+    )
+
+
+def _voters(table) -> Verdict:
+    found = by_voters(table).dropna()
+    distance = (found["error"] - found["test"]).abs() / np.hypot(found["se"], found["test_se"])
+    told = ", ".join(str(number) for number in found.index)
+    return Verdict(
+        f"twonorm: largest distance between the error of rows with {told} voters and that on test "
+        "of so many trees, in standard errors",
+        0.0,
+        distance.max(),
+        4.0,
+        f"of {len(found)} such differences one is 4 away less than once in 1000 times",
+    )
+
+
+def _pruning(table) -> list[Verdict]:
+    cut = _at(table, "depth", "digits", CUT)
+    part = part_of(table, "depth", "digits")
+    whole = part.loc[part.groupby("seed")["n"].idxmax()].set_index("seed")
+    change, error = _mean_and_error(cut["oob"] - whole["oob"])
+    more = (cut["oob"] - whole["oob"]) - (cut["test"] - whole["test"])
+    off, error_off = _mean_and_error(more)
+    return [
+        Verdict(
+            f"digits: what cutting at depth {CUT} adds to the out-of-bag error. The document says "
+            "that pruning does not change it",
+            0.0,
+            change,
+            0,
+            f"none: its standard error is {error:.2g}",
+            "above",
+        ),
+        Verdict(
+            "and that less what it adds to the error on test: out-of-bag rows can judge it",
+            0.0,
+            off,
+            3.0 * error_off,
+            f"3 standard errors of a mean of {len(cut)} seeds",
+        ),
+    ]
