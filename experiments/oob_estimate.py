@@ -156,7 +156,7 @@ def _draw_trees(ax, part, dataset: str) -> None:
     ax.set_xscale("log")
     ax.set_xlim(0.9, 1.1 * MANY)
     ax.set_ylim(0.0, 1.08 * part.groupby("n")["oob"].mean().max())
-    places = [1, 2, 5, 10, 20, 50, 100, 200]
+    places = np.array([1, 2, 5, 10, 20, 50, 100, 200])
     scale(ax, "x", places, [str(place) for place in places])
     number_scale(ax, "y")
 

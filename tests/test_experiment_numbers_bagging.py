@@ -10,6 +10,7 @@ from experiments.bias_variance import error_of_measured
 from experiments.bootstrap_37 import sd_left_out, share_left_out
 from experiments.oob_estimate import out_of_bag_of
 from experiments.scale_and_noise import losses
+from experiments.uncertainty import concordance
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -63,3 +64,18 @@ def test_an_even_number_of_voters_errs_as_one_less():
     chances[1:3] = 10 * 0.4**2 * 0.6**3, 10 * 0.4**3 * 0.6**2
     expected = chances @ [0.3, 0.3, 0.2, of_four, 0.1] / chances.sum()
     assert out_of_bag_of(sizes, errors, 0.4, True)[-1] == pytest.approx(expected, rel=1e-12)
+
+
+def test_concordance():
+    """Against all pairs of a wrong and a right row; and of numbers whose order is known."""
+    rng = np.random.default_rng(0)
+    uncertainty, error = rng.integers(0, 6, 40), rng.integers(0, 2, 40)
+    pairs = [
+        (wrong > right) + 0.5 * (wrong == right)
+        for wrong in uncertainty[error == 1]
+        for right in uncertainty[error == 0]
+    ]
+    assert concordance(uncertainty, error) == pytest.approx(np.mean(pairs), rel=1e-12)
+    errors = np.array([0.1, 0.7, 0.3, 2.0])
+    assert concordance(errors**2, errors) == pytest.approx(1.0, rel=1e-12)
+    assert concordance(-errors, errors) == pytest.approx(-1.0, rel=1e-12)
