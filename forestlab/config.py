@@ -10,9 +10,12 @@ import ast
 import hashlib
 import json
 import os
+import signal
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http.client import HTTPException
@@ -197,6 +200,20 @@ def settled(config, is_sweep: bool):
     if config.study.name == "auto":
         config.study.name = "light" if is_sweep else "full"
     return config
+
+
+@contextmanager
+def sigterm_ends() -> Iterator[None]:
+    """Let SIGTERM end what runs as an exception does, so that runs are marked as KILLED."""
+
+    def terminate(signum, frame):
+        raise SystemExit(143)
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 # ---- what a config says ------------------------------------------------------------------------

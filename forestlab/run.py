@@ -19,7 +19,6 @@ import logging
 import os
 import re
 import shlex
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -55,7 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
     gc.disable()  # until the first job: starting up makes many objects, and all are there to stay
     try:
-        return _main(arguments)
+        with configs.sigterm_ends():
+            return _main(arguments)
     finally:
         gc.enable()
 
@@ -68,7 +68,6 @@ def _main(arguments: list[str] | None) -> int:
     if options.help or options.hydra_help or options.info or options.cfg:
         _hydra_main()()
         return 0
-    signal.signal(signal.SIGTERM, _terminate)
     global parent
     results.clear()
     parent = None
@@ -119,10 +118,6 @@ def one_line(error: Exception) -> str:
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.split("\n") if line.strip()]
-
-
-def _terminate(signum, frame):
-    raise SystemExit(143)
 
 
 # ---- planning ----------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Checking: the runs of a baseline's configs, found or made, against what was recorded."""
 
 import difflib
-import signal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +39,8 @@ def check(options) -> int:
     """Check each baseline that was named, or all."""
     baselines = {path.stem: file.load(path) for path in _paths(options)}
     place = _place(options)
-    outcomes = {name: _check(name, old, place, options.run) for name, old in baselines.items()}
+    with configs.sigterm_ends():
+        outcomes = {name: _check(name, old, place, options.run) for name, old in baselines.items()}
     for name, outcome in outcomes.items():
         rows = [row for row in outcome.rows if row.verdict != "agrees"]
         tables.show(name, rows, options.all)
@@ -131,7 +131,6 @@ def _run_all(name: str, todo: list[Wanted], place: Place) -> tuple[dict[str, Log
     """Run configs, as children of one run; what they logged, and rows for those that could not."""
     from forestlab import sweep, tracking
 
-    signal.signal(signal.SIGTERM, _terminate)
     report.show_warnings()
     report.expect(len(todo))
     first = runs.config_of(todo[0].config, place.tracking)
@@ -169,10 +168,6 @@ def _run(wanted: Wanted, place: Place, parent) -> Logged | Row:
     result = job.run(config, wanted.label, lambda: parent.run_id, show=report.is_terminal())
     report.done(result)
     return runs.logged(place.store.client.get_run(result.run_id), wanted.config)
-
-
-def _terminate(signum, frame):
-    raise SystemExit(143)
 
 
 def _tell(name: str, outcome: Outcome) -> None:
