@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from experiments import Verdict
-from experiments._rows import panel_rows
+from experiments._paper import paper
 from forestlab.figures.bias import MEASURED, Kind, draw_parts, parts_legend
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 
@@ -32,7 +32,6 @@ end one tree.
 """
 
 KINDS: dict[str, Kind] = {"friedman1": "squared", "twonorm": "brier", "sine": "squared"}
-MODELS = ("tree", "bagging", "forest", "rno")
 PARTS = {  # columns of the table, by metric
     "bias2": "bias2",
     "variance": "variance",
@@ -93,16 +92,13 @@ def draw(table):
     legend = parts_legend(rows["friedman1"], "squared")
     legend.append(Entry("upright: ± 1 sd of seeds", "none"))
     title = "Bias, variance and noise over 20 training sets, at every depth; means of 3 repetitions"
-    figure, axes = panel_rows(
-        title, len(MODELS) * [2.55], len(KINDS) * [2.3], right=inches_beside(legend), gap=0.75
-    )
+    widths = [len(variants) * [1.95] for variants in rows.values()]
+    figure, axes = paper(title, widths, len(KINDS) * [1.9], right=inches_beside(legend), gap=0.62)
     for (dataset, variants), row in zip(rows.items(), axes, strict=True):
         draw_parts(row, variants, KINDS[dataset])
-        for ax, found in zip(row, variants.values(), strict=False):
+        for ax, found in zip(row, variants.values(), strict=True):
             low, high = found.measured - found.measured_sd, found.measured + found.measured_sd
             ax.vlines(np.arange(len(low)), low, high, colors=MEASURED, linewidths=1.0)
-        for ax in row[len(variants) :]:
-            ax.remove()
         row[0].set_ylabel(f"{dataset}: {row[0].get_ylabel()}")
     legend_beside(axes[0][-1], legend)
     return figure

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
+from scipy.stats import binom, norm
+from scipy.stats import t as student
 
 from experiments import Verdict
-from experiments._rows import panel_rows
+from experiments._paper import banded, log_scale, mean_and_error, paper
 from experiments.bootstrap_37 import share_left_out
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import DASHES, LINE, SPLIT_COLOURS, SPLIT_MARKERS, dress
-from forestlab.figures.words import number_scale, scale
+from forestlab.figures.words import number_scale
 
 DOCUMENT = "004"
 SAYS = """
@@ -128,9 +129,8 @@ def draw(table):
     entries.append(Entry("oob, expected of test", PREDICTED))
     entries.append(Entry("bands: ± 1 sd of seeds", "none"))
     title = "The out-of-bag error is that of a forest of 37 % of the trees"
-    figure, rows = panel_rows(
-        title, 2 * [4.2], 2 * [2.6], left=0.8, right=inches_beside(entries), gap=0.8
-    )
+    right = inches_beside(entries)
+    figure, rows = paper(title, 2 * [2 * [4.2]], 2 * [2.6], right=right, gap=0.8)
     for ax, dataset in zip(rows[0], DATASETS, strict=True):
         _draw_trees(ax, part_of(table, "trees", dataset), dataset)
     _draw_depth(rows[1][0], part_of(table, "depth", "digits"))
@@ -140,11 +140,7 @@ def draw(table):
 
 
 def _draw_split(ax, part, split: str) -> None:
-    by_number = part.groupby("n")[split]
-    mean, sd, colour = by_number.mean(), by_number.std(), SPLIT_COLOURS[split]
-    ax.fill_between(mean.index, mean - sd, mean + sd, color=colour, alpha=0.15, linewidth=0)
-    ax.plot(mean.index, mean, color=colour, linewidth=1.4, marker=SPLIT_MARKERS[split],
-            markersize=3.5)  # fmt: skip
+    banded(ax, part, "n", split, SPLIT_COLOURS[split], marker=SPLIT_MARKERS[split])
 
 
 def _draw_trees(ax, part, dataset: str) -> None:
@@ -153,11 +149,9 @@ def _draw_trees(ax, part, dataset: str) -> None:
     for split in ("test", "oob"):
         _draw_split(ax, part, split)
     dress(ax, "number of trees", "error", f"{TOLD[dataset]}, {part['seed'].nunique()} seeds")
-    ax.set_xscale("log")
     ax.set_xlim(0.9, 1.1 * MANY)
     ax.set_ylim(0.0, 1.08 * part.groupby("n")["oob"].mean().max())
-    places = np.array([1, 2, 5, 10, 20, 50, 100, 200])
-    scale(ax, "x", places, [str(place) for place in places])
+    log_scale(ax, "x", [1, 2, 5, 10, 20, 50, 100, 200])
     number_scale(ax, "y")
 
 
@@ -204,11 +198,6 @@ def judge(table):
     ]
 
 
-def _mean_and_error(differences: pd.Series) -> tuple[float, float]:
-    """Of differences, one a seed."""
-    return differences.mean(), differences.std() / np.sqrt(len(differences))
-
-
 def _at(table, part: str, dataset: str, number: int) -> pd.DataFrame:
     found = part_of(table, part, dataset)
     return found[found["n"] == number].set_index("seed")
@@ -216,7 +205,7 @@ def _at(table, part: str, dataset: str, number: int) -> pd.DataFrame:
 
 def _pessimism(table, dataset: str) -> Verdict:
     found = _at(table, "trees", dataset, FEW)
-    off, error = _mean_and_error(found["oob"] - found["test"])
+    off, error = mean_and_error(found["oob"] - found["test"])
     return Verdict(
         f"{dataset}, {FEW} trees: out-of-bag error less the error on test, mean over seeds; too "
         f"high, since {found['voters'].mean():.1f} trees vote on a row",
@@ -231,7 +220,7 @@ def _pessimism(table, dataset: str) -> Verdict:
 
 def _agree(table, dataset: str) -> Verdict:
     found = _at(table, "trees", dataset, MANY)
-    off, error = _mean_and_error(found["oob"] - found["test"])
+    off, error = mean_and_error(found["oob"] - found["test"])
     return Verdict(
         f"{dataset}, {MANY} trees: the same. The document has them equal; as much as expected is "
         "left for fewer voters",
@@ -247,15 +236,15 @@ def _as_expected(table, dataset: str) -> Verdict:
     part = part_of(table, "trees", dataset)
     off = (part["oob"] - part["expected_oob"]).groupby(part["n"])
     distance = off.mean().abs() / off.sem()
-    worst = distance.idxmax()
+    worst, n_seeds = distance.idxmax(), part["seed"].nunique()
     return Verdict(
         f"{dataset}: largest distance of the out-of-bag error, over all numbers of trees, from "
         "what test errors and the chance of voters let one expect, in standard errors",
         0.0,
         distance.max(),
-        4.5,
-        f"the mean of {part['seed'].nunique()} seeds over its own spread is beyond 4.5 less than "
-        f"once in 300 times, and errors of neighbouring numbers of trees go together. It is "
+        float(student.isf(norm.sf(3.0), n_seeds - 1)),
+        f"the mean of {n_seeds} seeds over its own spread is beyond that as seldom as a normal "
+        "number beyond 3, and errors of neighbouring numbers of trees go together. It is "
         f"{off.mean()[worst]:+.4f}, at {worst} trees",
     )
 
@@ -278,9 +267,9 @@ def _pruning(table) -> list[Verdict]:
     cut = _at(table, "depth", "digits", CUT)
     part = part_of(table, "depth", "digits")
     whole = part.loc[part.groupby("seed")["n"].idxmax()].set_index("seed")
-    change, error = _mean_and_error(cut["oob"] - whole["oob"])
+    change, error = mean_and_error(cut["oob"] - whole["oob"])
     more = (cut["oob"] - whole["oob"]) - (cut["test"] - whole["test"])
-    off, error_off = _mean_and_error(more)
+    off, error_off = mean_and_error(more)
     return [
         Verdict(
             f"digits: what cutting at depth {CUT} adds to the out-of-bag error. The document says "

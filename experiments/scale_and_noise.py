@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from experiments import Verdict, frame
+from experiments._paper import banded, mean_and_error
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, MAIN, dress, panels
 from forestlab.figures.words import number_scale, scale
@@ -125,10 +126,7 @@ def _draw_answers(ax, answers) -> None:
 
 def _draw_noise(ax, noise, dataset: str) -> None:
     for model, colour in MODELS.items():
-        part = noise[noise["model"] == model].groupby("label_noise")["test"]
-        mean, sd = part.mean(), part.std()
-        ax.fill_between(mean.index, mean - sd, mean + sd, color=colour, alpha=0.2, linewidth=0)
-        ax.plot(mean.index, mean, color=colour, linewidth=1.6, marker="o", markersize=4.0)
+        banded(ax, noise[noise["model"] == model], "label_noise", "test", colour, linewidth=1.6)
     dress(ax, "share of wrong training labels", "accuracy on test, right labels",
           f"{dataset}; bands: ± 1 sd of {noise['seed'].nunique()} seeds")  # fmt: skip
     ax.set_ylim(0.4, 1.0)
@@ -190,8 +188,7 @@ def losses(noise: pd.DataFrame, dataset: str, model: str, level: float) -> tuple
     """Mean over seeds of the accuracy on test lost by noise, and its standard error."""
     part = noise[(noise["dataset"] == dataset) & (noise["model"] == model)]
     by_seed = part.pivot(index="seed", columns="label_noise", values="test")
-    lost = by_seed[0.0] - by_seed[level]
-    return lost.mean(), lost.std() / np.sqrt(len(lost))
+    return mean_and_error(by_seed[0.0] - by_seed[level])
 
 
 def _remaining(noise, dataset: str, model: str) -> Verdict:

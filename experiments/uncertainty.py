@@ -5,6 +5,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from experiments import Verdict
+from experiments._paper import banded, mean_and_error
 from forestlab import datasets
 from forestlab.figures.legend import Entry, legend_above
 from forestlab.figures.style import LINE, MAIN, OTHER, SMALL, WRONG, dress, panels
@@ -108,13 +109,9 @@ def draw(table):
     return figure
 
 
-def _mean_and_sd(tenths, column: str) -> tuple[pd.Series, pd.Series]:
-    by_tenth = tenths.groupby("tenth")[column]
-    return by_tenth.mean(), by_tenth.std()
-
-
 def _draw_digits(ax, tenths) -> None:
-    mean, sd = _mean_and_sd(tenths, "error")
+    by_tenth = tenths.groupby("tenth")["error"]
+    mean, sd = by_tenth.mean(), by_tenth.std()
     entropy = tenths.groupby("tenth")["uncertainty"].mean()
     ax.bar(mean.index, mean, width=0.85, color=WRONG, alpha=0.85)
     ax.vlines(mean.index, np.maximum(mean - sd, 0.0), mean + sd, colors=LINE, linewidths=1.2)
@@ -127,10 +124,8 @@ def _draw_digits(ax, tenths) -> None:
 
 def _draw_boston(ax, tenths) -> None:
     tenths = tenths.assign(sd_of_trees=np.sqrt(tenths["uncertainty"]))
-    for column, colour, marker in (("error", MAIN, "o"), ("sd_of_trees", OTHER, "s")):
-        mean, sd = _mean_and_sd(tenths, column)
-        ax.fill_between(mean.index, mean - sd, mean + sd, color=colour, alpha=0.2, linewidth=0)
-        ax.plot(mean, color=colour, linewidth=1.6, marker=marker, markersize=4.0)
+    banded(ax, tenths, "tenth", "error", MAIN, linewidth=1.6)
+    banded(ax, tenths, "tenth", "sd_of_trees", OTHER, linewidth=1.6, marker="s")
     legend_above(
         ax,
         [
@@ -140,7 +135,7 @@ def _draw_boston(ax, tenths) -> None:
     )
     dress(ax, "tenths of the test rows; variance of the trees, from least to most",
           "1000 $ (median price of a home)")  # fmt: skip
-    _finish(ax, (mean + sd).max())
+    _finish(ax, tenths["sd_of_trees"].max())
 
 
 def _finish(ax, highest: float) -> None:
@@ -194,7 +189,7 @@ def judge(table):
 def _order_of(table, dataset: str) -> tuple[float, float]:
     """Mean over seeds and its standard error."""
     found = table[(table["part"] == "order") & (table["dataset"] == dataset)]["order"]
-    return found.mean(), found.sem()
+    return mean_and_error(found)
 
 
 def _digits_verdicts(table, tenths) -> list[Verdict]:
