@@ -1,6 +1,7 @@
 """Paper with several rows of panels, and curves with bands for it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,12 +49,13 @@ def paper(
     return figure, rows
 
 
-def banded(ax: Axes, part: pd.DataFrame, x: str, y: str, colour: str) -> None:
+def banded(ax: Axes, part: pd.DataFrame, x: str, y: str, colour: str, **line: Any) -> None:
     """The mean of y at each x as a line, and a band of one standard deviation to either side."""
     by_x = part.groupby(x)[y]
     mean, sd = by_x.mean(), by_x.std(ddof=1)
     ax.fill_between(mean.index, mean - sd, mean + sd, color=colour, alpha=0.15, linewidth=0)
-    ax.plot(mean.index, mean, color=colour, marker="o", markersize=3.5)
+    look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 3.5} | line
+    ax.plot(mean.index, mean, **look)
 
 
 def log_scale(ax: Axes, axis: str, places: Sequence[float]) -> None:

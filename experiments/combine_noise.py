@@ -91,6 +91,6 @@ def judge(table):
         *verdicts,
         above_zero(f"threenorm: what noise adds to the log loss of the product {of_what}",
                    rise.loc["threenorm"]),
-        below_zero(f"digits: the same {of_what}; noise adds less, unlike what the document says",
+        below_zero("digits: the same; here noise adds less, unlike what the document says",
                    rise.loc["digits"]),
     ]  # fmt: skip

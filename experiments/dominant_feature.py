@@ -22,8 +22,8 @@ dominant features, and draws the features once for each tree.
 All of it is found, on a set made for it: one feature knows as much about the class as nine weak
 ones together, ten know nothing. But less correlation alone is no gain. Drawn once for each tree, a
 square root's number of features leaves most trees without the strong one: these trees are the less
-correlated ones, but so weak that their forest is about as good as bagging's, and wants seven
-features or more to be better. Drawn at every node, no tree goes without it for long.
+correlated ones, but so weak that their forest is about as good as bagging's, and wants twice as
+many features to be better. Drawn at every node, no tree goes without it for long.
 """
 N_FEATURES = len(SHIFTS)
 FEW = 4  # ≈ √20

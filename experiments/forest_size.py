@@ -117,7 +117,7 @@ def judge(table):
         rise, error = mean_and_error(wide[max(DRAWN)] - wide[best])
         verdicts.append(
             Verdict(
-                f"{label}: 200 trees are not worse than {best}, the best number of trees; rise",
+                f"{label}: {max(DRAWN)} trees overfit no more than the best number, {best}; rise",
                 0.0,
                 rise,
                 2.0 * error,
@@ -132,7 +132,7 @@ def judge(table):
             distance,
             4.0,
             f"{inner.shape[1]} numbers of trees, {len(inner)} seeds: if theory is right one of "
-            "them is 4 standard errors off about once in 50 times",
+            "them is 4 standard errors off less than once in 25 times",
         )
     )
     return verdicts

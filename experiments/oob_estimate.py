@@ -6,7 +6,8 @@ from scipy.stats import binom, norm
 from scipy.stats import t as student
 
 from experiments import Verdict
-from experiments._paper import banded, log_scale, mean_and_error, paper
+from experiments._paired import mean_and_error
+from experiments._paper import banded, log_scale, paper
 from experiments.bootstrap_37 import share_left_out
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import DASHES, LINE, SPLIT_COLOURS, SPLIT_MARKERS, dress

@@ -23,7 +23,7 @@ trees are one and the same tree, always certain and far less often right. The be
 the ends, where the trees differ and yet are not too weak.
 """
 ALL = 1000.0  # where "all" is drawn: digits have about 900 cuts
-PLACES = (1, 3, 10, 30, 100, 300)
+PLACES = (1, 3, 10, 30, 100)
 PANELS = {"correlation": "correlation of trees", "confidence": "mean confidence, test",
           "accuracy": "accuracy, test"}  # fmt: skip
 WAYS = {False: ("all rows", COLOURS[0]), True: ("bootstraps", COLOURS[1])}

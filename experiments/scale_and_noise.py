@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from experiments import Verdict, frame
-from experiments._paper import banded, mean_and_error
+from experiments._paired import mean_and_error
+from experiments._paper import banded
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, MAIN, dress, panels
 from forestlab.figures.words import number_scale, scale

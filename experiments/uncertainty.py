@@ -5,7 +5,8 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from experiments import Verdict
-from experiments._paper import banded, mean_and_error
+from experiments._paired import mean_and_error
+from experiments._paper import banded
 from forestlab import datasets
 from forestlab.figures.legend import Entry, legend_above
 from forestlab.figures.style import LINE, MAIN, OTHER, SMALL, WRONG, dress, panels

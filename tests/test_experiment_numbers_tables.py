@@ -1,9 +1,12 @@
 """What the experiments that compare many runs compute themselves."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
+import pytest
 
-from experiments import breiman_table2
+from experiments import _variants, breiman_table2, variants_depth
 
 
 def test_selection_takes_the_forest_with_the_lower_out_of_bag_error():
@@ -19,3 +22,41 @@ def test_errors_are_paired_by_repeat():
     columns = ["dataset.split_seed", "model.max_features", "accuracy/test"]
     found = breiman_table2.errors(pd.DataFrame(rows, columns=columns), "test")
     assert found.tolist() == [[50.0, 0.0], [75.0, 25.0]]
+
+
+def test_a_gain_has_the_interval_of_a_paired_t_test():
+    first, second = np.array([3.0, 5.0, 7.0]), np.array([1.0, 4.0, 4.0])  # differences 2, 1, 3
+    found = _variants.gain(first, second, "accuracy")
+    assert found.mean == pytest.approx(2.0)
+    # 4.3027 is the 97.5 % quantile of t with 2 degrees of freedom, as tables have it.
+    assert found.reach == pytest.approx(4.3027 * 1.0 / np.sqrt(3.0), rel=1e-4)
+    assert found.sign == 0
+    assert _variants.gain(first, second, "rmse").mean == pytest.approx(-2.0)
+
+
+@pytest.mark.parametrize(("mean", "sign"), [(2.0, 1), (-2.0, -1), (0.5, 0), (1.0, 0)])
+def test_the_sign_of_a_gain(mean, sign):
+    assert _variants.Gain(mean, 1.0).sign == sign
+
+
+def test_equal_repeats_do_not_count():
+    same = np.full(5, 0.9737)
+    assert _variants.gain(same, same, "accuracy").sign == 0
+
+
+def test_runs_are_grouped_by_set_and_variant_in_the_order_of_repeats():
+    def run(name, variant, repeat, metric):
+        params = {"dataset.name": name, "model.name": variant, "dataset.split_seed": repeat}
+        return SimpleNamespace(params=params, metrics={f"{metric}/test": 0.0})
+
+    late, early = (run("sine", "tree", repeat, "rmse") for repeat in (1, 0))
+    forest = run("moons", "forest", 0, "accuracy")
+    found = _variants.grouped([late, early, forest])
+    assert list(found) == ["moons", "sine"]
+    assert found["sine"]["tree"] == [early, late]
+    assert found["moons"] == {v: [forest] if v == "forest" else [] for v in _variants.VARIANTS}
+
+
+def test_a_curve_that_ends_early_goes_on_as_it_ends():
+    found = variants_depth.at_depths(np.array([9.0, 1.0, 2.0]))
+    assert found.tolist() == [1.0] + [2.0] * 19
