@@ -69,7 +69,7 @@ def draw(table):
     lines = [
         Entry("mean of seeds", COLOUR, marker="o"),
         Entry("band: ± 1 sd", "none"),
-        Entry("B∞ + (B₁ − B∞) / T", LINE),
+        Entry("dashed: B∞ + (B₁ − B∞) / T", "none"),
     ]
     figure, (above, below) = paper(
         "Four noisy spirals, 600 rows: what 1, 8 and 200 trees make of them, and how well",

@@ -24,6 +24,8 @@ grow until each leaf is pure grow deeper with every row, and what that costs doe
 are added. The document's own forest, of random node optimisation on all rows, pays most: each tree
 learns every row's noise by heart. A bootstrap leaves a third of the rows out of each tree, and the
 forest's average then forgives most of it.
+
+Of trees that are grown large, to T₀, and pruned to T, the document writes T₀ ⊂ T: it is T ⊂ T₀.
 """
 DRAWN = (200, (1, 3, 5, 8, 20))  # rows, and depths
 MODELS = {"rno": "randomised node optimisation, all rows", "forest": "Breiman's forest, bootstraps"}
