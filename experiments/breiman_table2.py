@@ -18,11 +18,12 @@ error of forests of 100 trees, drawn with bagging and with random features at ev
 feature, or the whole part of log₂ M + 1 of M. Each repeat keeps the one of the two forests whose
 out-of-bag error is lower ("selection"); the error is the mean over 100 random tenths held out, or
 over 100 draws of a made set. The paper also says that it hardly matters how many features a node
-tries: with one and with the larger number errors differ by less than 1 % on average.
+tries: with one and with the larger number errors differ by less than one point on
+average.
 
 Here are eight of its sets, with fewer repeats: 30 for real ones and 15 for made ones. The paper
 gives no standard errors; they are estimated from the spread of forestlab's repeats. On ringnorm the
-number of features does matter: there one is better than five by 3 %.
+number of features does matter: there one is better than five by three points.
 """
 
 NAMES = {"pima": "diabetes (Pima)"}
@@ -140,9 +141,8 @@ def judge(table):
             row.paper,
             row.selection,
             JOINT * np.hypot(row.selection_se, row.paper_se) + ROUNDING,
-            f"3 standard errors of the difference between means of {row.repeats} and 100 repeats, "
-            "and the paper's rounding: of eight sets that agree, one is farther away in 1 of 20 "
-            "such tables",
+            f"3 standard errors of the difference (of the mean here {row.selection_se:.2g}, of the "
+            f"paper's about {row.paper_se:.2g}), and the paper's rounding",
         )
         for row in table.itertuples()
     ]
@@ -166,7 +166,7 @@ def _insensitive(table) -> Verdict:
     difference = (table["several"] - table["single_input"]).abs().mean()
     error = np.sqrt((table["difference_se"] ** 2).sum()) / len(table)
     return Verdict(
-        "the two numbers of features differ little: mean absolute difference of errors (%)",
+        "the two numbers of features differ little: mean absolute difference of errors (points)",
         1.0,
         difference,
         2.0 * error,
