@@ -18,8 +18,7 @@ error of forests of 100 trees, drawn with bagging and with random features at ev
 feature, or the whole part of log₂ M + 1 of M. Each repeat keeps the one of the two forests whose
 out-of-bag error is lower ("selection"); the error is the mean over 100 random tenths held out, or
 over 100 draws of a made set. The paper also says that it hardly matters how many features a node
-tries: with one and with the larger number errors differ by less than one point on
-average.
+tries: with one and with the larger number errors differ by less than one point on average.
 
 Here are eight of its sets, with fewer repeats: 30 for real ones and 15 for made ones. The paper
 gives no standard errors; they are estimated from the spread of forestlab's repeats. On ringnorm the
