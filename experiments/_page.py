@@ -10,7 +10,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import experiments
 from forestlab.page import MAKER, write
 
 MOST_ROWS = 200  # of a table on the page; the file has all
@@ -64,8 +63,8 @@ ul { margin: .4rem 0; padding-left: 1.2rem; font-size: .88rem; columns: 17rem; }
 
 def write_page(folder: Path) -> None:
     """index.html over all NAME.json in the folder."""
-    paths = [folder / f"{name}.json" for name in experiments.names()]
-    texts = [json.loads(path.read_text()) for path in paths if path.is_file()]
+    texts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    texts = [made for made in texts if "verdicts" in made]  # another's file is not for the page
     texts.sort(key=lambda made: (made["document"], made["name"]))
     write(folder / "index.html", page(folder, texts))
 

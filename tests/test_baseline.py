@@ -709,7 +709,7 @@ def test_check_can_run_always(command, tmp_path):
     [
         (["record", "x"], "x.json is not there: say with --query or --parent"),
         (["record", "x", "y", "--query", "a"], "go with one name"),
-        (["record", "x", "--query", "nonsense"], "is none: Invalid clause(s)"),
+        (["record", "x", "--query", "nonsense"], "does not take the query: Invalid clause(s)"),
         (["record", "x", "--query", "tags.dataset = 'moon'"], "no finished run matches"),
         (["record", "x", "--parent", "moon"], "there is no run 'moon'"),
         (["record", "x", "--parent", "check fast", "--metrics", "moon/*"], "no metric matches"),
@@ -733,7 +733,7 @@ def test_a_mistake_is_one_line(command, arguments, told, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--uri", "sqlite:////nowhere/mlflow.db"], "there is no store /nowhere/mlflow.db"),
+        (["--uri", "sqlite:////nowhere/mlflow.db"], "nothing is logged at /nowhere/mlflow.db"),
         (["--experiment", "moon"], "there is no experiment 'moon'"),
     ],
 )
