@@ -102,7 +102,9 @@ def test_a_run_on_other_scales_has_the_same_numbers():
 def test_draws_of_rescaled_columns_are_refused():
     drawing = ["dataset=twonorm", "study=light", "study.draws=2", "tracking=none"]
     job.check(composed(*drawing))
-    with pytest.raises(configs.ConfigError, match=r"study.draws=2 needs all columns as they are made"):
+    with pytest.raises(
+        configs.ConfigError, match=r"study.draws=2 needs all columns as they are made"
+    ):
         job.check(composed(*drawing, "dataset.rescale=true"))
 
 
