@@ -21,6 +21,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import hydra
@@ -211,15 +212,30 @@ def _compose_jobs(jobs: list[list[str]], base, plain: list[str], compose: Callab
     Only a choice of groups is composed, and each once: to merge values takes a fortieth of that.
     """
     bases: dict[tuple[str, ...], Any] = {(): base}
+    alone = cache(lambda group: compose([group]))
     composed = []
     for job in jobs:
         changed = [override for override in job if override not in plain]
         groups = tuple(o for o in changed if o.split("=")[0].split("@")[0] in GROUPS)
         if groups not in bases:
-            bases[groups] = compose(list(groups))
+            bases[groups] = _put_together(base, groups, alone) or compose(list(groups))
         values = OmegaConf.from_dotlist([o for o in changed if o not in groups])
         composed.append(configs.settled(OmegaConf.merge(bases[groups], values), True))
     return composed
+
+
+def _put_together(base, groups: tuple[str, ...], alone: Callable) -> Any:
+    """The config of several choices from those of each alone; None if one says more than its node.
+
+    Of 17 data sets and 5 models that is 22 to compose, not 85.
+    """
+    config = copy.deepcopy(base)
+    for group in groups:
+        key, chosen = group.split("=")[0], alone(group)
+        if key not in base or any(chosen[other] != base[other] for other in base if other != key):
+            return None
+        config[key] = copy.deepcopy(chosen[key])
+    return config
 
 
 def _without_hydra(config):

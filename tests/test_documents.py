@@ -187,7 +187,9 @@ def test_training_error_of_a_tree_is_within_scikit_learns(data, ours, theirs):
     [
         (lambda: load_digits(return_X_y=True), ForestClassifier, RandomForestClassifier, 30),
         (lambda: load_iris(return_X_y=True), ForestClassifier, RandomForestClassifier, 30),
-        (mnist_data, ForestClassifier, RandomForestClassifier, 20),
+        pytest.param(
+            *(mnist_data, ForestClassifier, RandomForestClassifier, 20), marks=pytest.mark.long
+        ),
         (boston_housing_data, ForestRegressor, RandomForestRegressor, 30),
     ],
     ids=["digits", "iris", "mnist5k", "boston"],

@@ -350,6 +350,8 @@ def test_signals_end_runs_as_killed(sent, code, arguments, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # In a shell's background SIGINT is ignored, and stays so in what is started there.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         _wait_for_child(tmp_path)
