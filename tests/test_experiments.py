@@ -48,7 +48,13 @@ def test_every_experiment_says_what_it_is(name):
     assert all(callable(getattr(experiment, step)) for step in ("table", "draw", "judge"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+LARGE = ("breiman_table2", "variants", "variants_depth")  # hundreds of runs to compose
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.long) if name in LARGE else name for name in NAMES],
+)
 def test_every_sweep_composes_without_pictures(name):
     configs = run.jobs([f"experiment={name}"])
     for config in configs:
