@@ -18,10 +18,12 @@ from forestlab.core.combine import n_answers, n_sums
 from forestlab.core.criteria import CRITERIA, n_slots, n_stats
 from forestlab.core.descend import (
     NO_DEPTH,
+    Additions,
     DepthSums,
     answers_kernel,
     find_ends,
     finish_kernel,
+    make_walks,
     sum_kernel,
     surface_kernel,
     table_kernel,
@@ -33,7 +35,9 @@ from forestlab.core.scratch import Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
 
 BLOCK_NUMBERS = 2_000_000  # 16 MB a thread
-BLOCK_ROWS = 1024  # where sums over rows must not depend on the number of threads
+# Where sums over rows must not depend on the number of threads. No power of two, at which what
+# stands one below the other in a table of a block would compete for the same lines of the cache.
+BLOCK_ROWS = 1000
 
 
 class Recipe(NamedTuple):
@@ -239,11 +243,28 @@ def combined(
     def add_block(rows: slice) -> None:
         block = _block(X, rows)
         start = rows.start
-        add_answers(forest, block, _limit(depth), outside, start, sums[rows], voters[rows])
+        add_answers(
+            forest, make_walks(forest), block, (0, n_trees(forest)), _limit(depth), outside, start,
+            sums[rows], voters[rows],
+        )  # fmt: skip
         finish(sums[rows], voters[rows])
 
     by_blocks(add_block, len(X), n_jobs)
     return sums[:, : n_answers(task, n_stats)], voters
+
+
+def tree_by_tree(
+    forest: Forest, task: str, combiner: str, block: np.ndarray, first_row: int, outside
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """As `combined` for a block of rows, of the first 1, 2, … trees in turn."""
+    add_answers, finish = sum_kernel(task, combiner), finish_kernel(task, combiner)
+    sums = np.zeros((len(block), n_sums(combiner, task, forest.stats.shape[1])))
+    voters, walks = np.zeros(len(block), np.int64), make_walks(forest)
+    for t in range(n_trees(forest)):
+        add_answers(forest, walks, block, (t, t + 1), NO_DEPTH, outside, first_row, sums, voters)
+        answers = sums.copy()
+        finish(answers, voters)
+        yield answers[:, : n_answers(task, forest.stats.shape[1])], voters
 
 
 def by_depth(
@@ -263,10 +284,10 @@ def by_depth(
     """
     finish = answers_kernel(task, combiner)
     n_stats = forest.stats.shape[1]
-    asked = Asked(forest, task, combiner, n_depths, outside)
+    asked = Asked(forest, task, combiner, n_depths)
 
     def use_block(rows: slice) -> None:
-        walk = DepthWalk(asked, X, rows, outside is None)
+        walk = DepthWalk(asked, _block(X, rows), rows.start, outside is None, outside)
         walk.ask(n_trees(forest))
         sums = walk.everyone if outside is None else walk.left_out
         answers = np.empty((n_depths, len(sums.voters), n_answers(task, n_stats)))
@@ -280,50 +301,47 @@ def by_depth(
 class Asked:
     """A forest made ready to be asked at depth 0 … n_depths - 1.
 
-    It holds a table of what every node contributes, as large as the forest's statistics.
+    `adds` is at most as large as the forest's statistics: make one of these for all that is asked.
     """
 
-    def __init__(self, forest: Forest, task: str, combiner: str, n_depths: int, outside=None):
-        self.kernel = surface_kernel(task, combiner)
-        self.forest, self.n_depths = forest, n_depths
+    def __init__(self, forest: Forest, task: str, combiner: str, n_depths: int):
+        self.forest, self.task, self.combiner, self.n_depths = forest, task, combiner, n_depths
         self.width = n_sums(combiner, task, forest.stats.shape[1])
-        self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
-        self.table = np.zeros((0, self.width))
-        if len(forest.steps):
-            self.table = contributions(forest, task, combiner)
-
-
-def contributions(forest: Forest, task: str, combiner: str) -> np.ndarray:
-    """What every node adds to the sum of a row that ends in it, (n_nodes, n_sums)."""
-    table = np.zeros((len(forest.nodes), n_sums(combiner, task, forest.stats.shape[1])))
-    table_kernel(task, combiner)(forest, table)
-    return table
+        n_nodes = len(forest.nodes)
+        # Not np.zeros, which is not given large pages: the walk took a quarter longer.
+        place, table = np.empty(n_nodes, np.int64), np.empty((n_nodes, self.width))
+        n_mixed = table_kernel(task, combiner)(forest, place, table)
+        self.adds = Additions(place, table[:n_mixed].reshape(-1))
 
 
 class DepthWalk:
-    """Asks the trees, one after the other, about a block of rows.
+    """Asks the trees, one after the other, about a block of rows, of which the first is number
+    `first_row` of the training rows if `outside` has bits of those.
 
     `everyone` and `left_out` are the running sums of all trees, and of those that left the row out
     of their bag; either is empty if it is not wanted.
     """
 
-    def __init__(self, asked: Asked, X, rows: slice, everyone: bool = True):
-        self.asked, self.block, self.first_row = asked, _block(X, rows), rows.start
+    def __init__(self, asked: Asked, block, first_row: int = 0, everyone=True, outside=None):
+        self.asked, self.block, self.first_row = asked, block, first_row
+        self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
+        self.kernel = surface_kernel(asked.task, asked.combiner)
+        self.walks = make_walks(asked.forest, asked.n_depths)
         self.n_asked = 0
 
         def empty(wanted: bool) -> DepthSums:
-            n = len(self.block) if wanted else 0
+            n = len(block) if wanted else 0
             sums = np.zeros((n * asked.n_depths, asked.width))
             return DepthSums(sums, *np.zeros((2, n), np.int64))
 
-        self.everyone, self.left_out = empty(everyone), empty(len(asked.outside) > 0)
+        self.everyone, self.left_out = empty(everyone), empty(outside is not None)
 
     def ask(self, n: int) -> None:
         """Ask the next trees, until n have been asked."""
         asked, trees = self.asked, (self.n_asked, int(n))
-        asked.kernel(
-            asked.forest, asked.table, self.block, trees, asked.n_depths, asked.outside,
-            self.first_row, self.everyone, self.left_out,
+        self.kernel(
+            asked.forest, asked.adds, self.walks, self.block, trees, asked.n_depths,
+            self.outside, self.first_row, self.everyone, self.left_out,
         )  # fmt: skip
         self.n_asked = int(n)
 
@@ -352,7 +370,7 @@ def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
         block = _block(X, rows)
         # The kernel takes one layout, so a block is written apart and copied.
         part = np.empty((len(found), len(block)), np.int64)
-        find_ends(forest, block, _limit(depth), part)
+        find_ends(forest, make_walks(forest), block, _limit(depth), part)
         found[:, rows] = part
 
     by_blocks(find_block, len(X), n_jobs)

@@ -23,7 +23,7 @@ from forestlab.core.arrays import (
     Tree,
     plant,
 )
-from forestlab.core.descend import NO_DEPTH, find_ends, oblique_value, quadratic_value
+from forestlab.core.descend import NO_DEPTH, find_ends, make_walks, oblique_value, quadratic_value
 from forestlab.core.prune import depths
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
@@ -221,7 +221,7 @@ class TreeView:
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
         forest = plant([self.tree])
         ends = np.empty((1, len(X)), np.int64)
-        find_ends(forest, X, _depth(depth), ends)
+        find_ends(forest, make_walks(forest), X, _depth(depth), ends)
         return ends[0]
 
     def walk(self, x, depth: int | None = None) -> list[Step]:

@@ -16,7 +16,7 @@ from test_run_figures import all_boxes, legend, notes, words, x_words
 from forestlab import ForestClassifier, figures
 from forestlab.core.combine import COMBINERS
 from forestlab.figures.style import COLOURS
-from forestlab.forest import by_depth, combined, rows_outside
+from forestlab.forest import Asked, by_depth, combined, rows_outside
 from forestlab.study.calibration import (
     Calibration,
     add_answers,
@@ -273,7 +273,8 @@ def test_fits_like_the_twin_s_at_every_depth(fitted, combiner):
 @pytest.mark.parametrize("combiner", COMBINERS)
 def test_the_score_is_the_one_that_metrics_give(fitted, combiner):
     model, _, _, X, truth = fitted
-    all_trees, _ = surface(model.forest_, "classification", combiner, X, truth, 6, [20])
+    asked = Asked(model.forest_, "classification", combiner, 6)
+    all_trees, _ = surface(asked, X, truth, [20])
     found = calibration_by_depth(model.forest_, combiner, X, truth, 6)
     (brier,), (accuracy,) = all_trees.values["brier"], all_trees.values["accuracy"]
     np.testing.assert_allclose(found.brier, brier, **CLOSE_PARTS)

@@ -11,12 +11,12 @@ from test_combine import CLOSE, FORESTS, PAIRS, as_bytes, data_for, forest_for, 
 from forestlab import TreeClassifier, TreeRegressor
 from forestlab.core.arrays import AXIS, LEAF, NODE, Tree, plant
 from forestlab.core.search import SEARCHES
-from forestlab.forest import bags, by_depth, combined, rows_outside
+from forestlab.forest import BLOCK_ROWS, Asked, bags, by_depth, combined, rows_outside
 from forestlab.handmade import build_tree
 from forestlab.study.curves import confusion, error_by_voters
 from forestlab.study.findings import codes_of, study
 from forestlab.study.metrics import METRICS
-from forestlab.study.surface import ROWS, deepest, grid_of_sizes, surface
+from forestlab.study.surface import deepest, grid_of_sizes, surface
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -28,8 +28,8 @@ def walked(model, X, y, n_depths=None, sizes=None, n_jobs=1, oob=False):
     if oob:
         outside = rows_outside(*bags_of(model))
     truth = codes_of(model, y)
-    options = (n_depths, sizes, n_jobs, outside)
-    return surface(model.forest_, model.task, model.combine, X, truth, *options)
+    asked = Asked(model.forest_, model.task, model.combine, n_depths)
+    return surface(asked, X, truth, sizes, n_jobs, outside)
 
 
 def bags_of(model):
@@ -63,7 +63,7 @@ def test_every_cell_is_what_the_naive_forest_says(combiner, task):
 
 @pytest.mark.parametrize("task", FORESTS)
 def test_voters_and_answers_are_those_of_predict_oob(task):
-    X, y = data_for(task, 300)  # more than one block
+    X, y = data_for(task, BLOCK_ROWS + 20)  # more than one block
     model = forest_for(task, 6).fit(X, y)
     everyone, oob = walked(model, X, y, oob=True)
     answers, voters = model.predict_oob(X)
@@ -82,8 +82,8 @@ def test_voters_and_answers_are_those_of_predict_oob(task):
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize(("combiner", "task"), PAIRS)
 def test_a_cell_has_the_bits_of_a_refit(combiner, task, search):
-    X, y = data_for(task, 2 * ROWS + 40)
-    test, truth = data_for(task, ROWS + 3)
+    X, y = data_for(task, BLOCK_ROWS + 40)
+    test, truth = data_for(task, 90)
     options = {"combine": combiner, "search": search, "random_state": 4}
     model = FORESTS[task](12, **options).fit(X, y)
     everyone, oob = walked(model, X, y, oob=True)
@@ -100,7 +100,7 @@ def test_a_cell_has_the_bits_of_a_refit(combiner, task, search):
 
 @pytest.mark.parametrize("task", FORESTS)
 def test_the_last_cell_is_the_forest_as_it_is(task):
-    X, y = data_for(task, ROWS + 50)
+    X, y = data_for(task, BLOCK_ROWS + 50)
     model = forest_for(task).fit(X, y)
     found, _ = walked(model, X, y)
     plain = deepest(model.forest_, task, "average", X, codes_of(model, y))
@@ -112,7 +112,7 @@ def test_the_last_cell_is_the_forest_as_it_is(task):
 
 @pytest.mark.parametrize("task", FORESTS)
 def test_threads_do_not_change_a_bit(task):
-    X, y = data_for(task, 3 * ROWS + 1)
+    X, y = data_for(task, 3 * BLOCK_ROWS + 1)
     model = forest_for(task, 8).fit(X, y)
     one, two = (walked(model, X, y, n_jobs=n, oob=True) for n in (1, 2))
     for a, b in zip(one, two, strict=True):
@@ -141,7 +141,7 @@ def test_rows_that_go_both_ways_have_the_sums_of_a_prediction(combiner, task):
     by_depth(forest, task, combiner, X, 3, keep)
     assert same(got, [combined(forest, task, combiner, X, depth)[0] for depth in range(3)])
     truth = np.arange(len(X)) % 2 if classes else np.arange(len(X), dtype=float)
-    found, _ = surface(forest, task, combiner, X, truth, 3)
+    found, _ = surface(Asked(forest, task, combiner, 3), X, truth)
     assert same([found.answers], [got[-1]])
 
 
@@ -179,7 +179,7 @@ def test_out_of_bag_answers_of_scikit_learns_own_trees(cls):
     outside = np.stack([np.packbits(counts == 0, bitorder="little") for counts in held])
     task, metric = ("classification", "accuracy") if classes else ("regression", "r2")
     depth = max(tree.get_depth() for tree in peer.estimators_)
-    _, oob = surface(adopted(peer), task, "average", X, y, depth + 1, outside=outside)
+    _, oob = surface(Asked(adopted(peer), task, "average", depth + 1), X, y, outside=outside)
     expected = peer.oob_decision_function_ if classes else peer.oob_prediction_[:, None]
     np.testing.assert_allclose(oob.answers, expected, **CLOSE)
     assert oob.values[metric][-1, -1] == pytest.approx(peer.oob_score_, rel=1e-11)

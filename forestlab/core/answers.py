@@ -8,7 +8,7 @@ its shares, and the label is taken last.
 import numpy as np
 
 from forestlab.core.combine import average_classes
-from forestlab.core.descend import NO_DEPTH, frontier_walk, short_walks
+from forestlab.core.descend import NO_DEPTH, frontier_walk, short_walks, step_down
 from forestlab.core.jit import jitable
 
 
@@ -47,18 +47,6 @@ def mixed_mean(stats, means, frontier, n_ends):
 # ---- many rows ---------------------------------------------------------------------------------
 
 
-@jitable
-def step_down(steps, first, X, rows, n_rows, ends):
-    """Each row goes down one level, or stays in its leaf; without a branch, as `short_walks`."""
-    for k in range(n_rows):
-        i = ends[k]
-        feature = np.int64(steps[i]["feature"])
-        inner = np.int64(feature >= 0)
-        left, right = i + 1, first + steps[i]["right"]
-        goes_left = np.int64(X[rows[k], feature * inner] <= steps[i]["cut"])
-        ends[k] = i + (right + (left - right) * goes_left - i) * inner
-
-
 def level_reader(mix):
     """What reads a tree's answers level by level, given what mixes those of a walk that branches"""
 
@@ -78,7 +66,10 @@ def level_reader(mix):
             for k in range(n_rows):
                 ends[k] = first
         else:
-            step_down(forest.steps, first, X, rows, n_rows, ends)
+            for k in range(n_rows):
+                i = np.uint64(ends[k])
+                child, inner = step_down(forest.steps, first, X, np.uint64(rows[k]), i)
+                ends[k] = child if inner else i
         for k in range(n_rows):
             found[k] = values[ends[k]]
 

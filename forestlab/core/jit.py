@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import event
-from numba.extending import register_jitable
+from llvmlite import ir
+from numba.core import cgutils, event, types
+from numba.extending import intrinsic, register_jitable
 
-__all__ = ["cache_folder", "compile_seconds", "core_version", "jitable", "kernel"]
+__all__ = ["cache_folder", "compile_seconds", "core_version", "jitable", "kernel", "prefetch"]
 
 logger = logging.getLogger("forestlab")
 
@@ -78,6 +79,31 @@ def _cached_here() -> Iterator[None]:
             yield
         finally:
             config.CACHE_DIR = before
+
+
+def _no_op(_array, _i) -> None:
+    """Fetch a place of an array of one dimension into the cache. Any place may be named."""
+
+
+def _prefetch(_typing, array, i):
+    def write(context, builder, signature, arguments):
+        values, place = arguments
+        array_type = signature.args[0]
+        made = context.make_array(array_type)(context, builder, values)
+        address = cgutils.get_item_pointer(
+            context, builder, array_type, made, [place], wraparound=False
+        )
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        declared = ir.FunctionType(ir.VoidType(), [byte] + 3 * [number])
+        fetch = cgutils.get_or_insert_function(builder.module, declared, "llvm.prefetch.p0")
+        to_read, keep, data = number(0), number(3), number(1)
+        builder.call(fetch, [builder.bitcast(address, byte), to_read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, i), write
+
+
+prefetch: Callable = _no_op if config.DISABLE_JIT else intrinsic(_prefetch)
 
 
 def kernel(purpose: str = "", allocates: bool = True) -> Callable:

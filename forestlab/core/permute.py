@@ -11,7 +11,6 @@ import numpy as np
 
 from forestlab.core.answers import leaf_reader, mixed_label, mixed_mean
 from forestlab.core.arrays import AXIS, CATEGORY, OBLIQUE, QUADRATIC, Tree
-from forestlab.core.descend import make_frontier
 from forestlab.core.jit import jitable, kernel
 from forestlab.core.rng import shuffle_step, stream, tree_key
 
@@ -88,17 +87,17 @@ def permutation_kernel(task: str):
     read_leaves = leaf_reader(mix)
 
     @kernel("permute features")
-    def add_increases(forest, values, X, truth, features, seed, t, n_repeats, increases):
+    def add_increases(forest, frontier, values, X, truth, features, seed, t, n_repeats, increases):
         """increases[f] = the mean rise of the loss, over rows and repeats, with column f shuffled.
 
         forest : tree t of a forest of this seed, alone and compact
+        frontier : scratch, by `make_frontier`
         values : (n_nodes,) by `node_values`
         X : (n_rows, n_features) the features it tests; written to, and left as it was
         truth : (n_rows,) of the values' type
         features : (n_features,) their numbers in the data
         """
         n_rows = X.shape[0]
-        frontier = make_frontier(forest, forest.steps.shape[0] > 0)
         rows, order, columns = np.arange(n_rows), np.empty(n_rows, np.int64), X.T.copy()
         ends, active = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
         before, after = np.empty(n_rows, values.dtype), np.empty(n_rows, values.dtype)

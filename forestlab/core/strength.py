@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.answers import level_reader, mixed_label, mixed_mean
-from forestlab.core.descend import TILE, ask, make_frontier
+from forestlab.core.descend import TILE, ask
 from forestlab.core.jit import jitable, kernel
 
 read_labels = level_reader(mixed_label)
@@ -52,15 +52,15 @@ def empty_votes(n_depths: int, n_trees: int) -> Votes:
 
 
 @kernel("count votes")
-def count_votes(forest, labels, X, truth, outside, first_row, tile_rows, votes):
+def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_rows, votes):
     """Add the votes for the rows of X, `tile_rows` at a time.
 
+    frontier : scratch, by `make_frontier`
     labels : (n_nodes,) int32, by `node_values`
     truth : (n_rows,) int32 classes
     outside, first_row : as in `sum_kernel`
     """
     n_depths, n_trees = votes.for_truth.shape
-    frontier = make_frontier(forest, forest.steps.shape[0] > 0)
     ends = np.empty(tile_rows, np.int64)
     tile = Tile(
         np.empty((n_trees, tile_rows), np.int64),
@@ -76,7 +76,7 @@ def count_votes(forest, labels, X, truth, outside, first_row, tile_rows, votes):
         tile.voters.fill(0)
         for t in range(n_trees):
             rows, cast = tile.asked[t], tile.labels[t]
-            n_asked = ask(outside, t, first_row, first, n, rows)
+            n_asked = ask(outside, t, first_row, first, n, False, rows)
             tile.n_asked[t] = n_asked
             for k in range(n_asked):
                 tile.voters[rows[k] - first] += 1
@@ -148,19 +148,20 @@ def empty_residuals(n_depths: int, n_trees: int, n_rows: int) -> Residuals:
 
 
 @kernel("add up residuals")
-def add_residuals(forest, means, X, truth, outside, first_row, residuals):
+def add_residuals(forest, frontier, means, X, truth, outside, first_row, residuals):
     """Add the residuals of the rows of X: for a row in tree order, for a tree in row order.
 
+    frontier : scratch, by `make_frontier`
     means : (n_nodes,) float64, by `node_values`
     truth : (n_rows,) float64
     outside, first_row : as in `sum_kernel`
     """
     n_depths, n_trees = residuals.of_trees.shape
-    frontier = make_frontier(forest, forest.steps.shape[0] > 0)
     rows, ends, found = np.empty(TILE, np.int64), np.empty(TILE, np.int64), np.empty(TILE)
     for first in range(0, X.shape[0], TILE):
         for t in range(n_trees):
-            n_asked = ask(outside, t, first_row, first, min(TILE, X.shape[0] - first), rows)
+            n_tile = min(TILE, X.shape[0] - first)
+            n_asked = ask(outside, t, first_row, first, n_tile, False, rows)
             residuals.n_outside[t] += n_asked
             for k in range(n_asked):
                 residuals.voters[rows[k]] += 1

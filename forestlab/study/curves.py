@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import Forest
-from forestlab.core.descend import finish_kernel
-from forestlab.forest import contributions, places
+from forestlab.core.arrays import Forest, n_trees
+from forestlab.forest import by_fixed_blocks, tree_by_tree
 from forestlab.study.surface import Surface
 
 
@@ -18,24 +17,28 @@ def oob_by_trees(
     The share of wrong labels, or for regression the root mean squared error, over the rows that
     some of those trees left out.
     """
-    found, table = places(forest, X, None, n_jobs), contributions(forest, task, combiner)
-    finish = finish_kernel(task, combiner)
-    sums, voters = np.zeros((len(X), table.shape[1])), np.zeros(len(X), np.int64)
-    errors = np.full(len(found), np.nan)
-    for t in range(len(found)):
-        out = np.flatnonzero(np.unpackbits(outside[t], count=len(X), bitorder="little"))
-        sums[out] += table[found[t, out]]
-        voters[out] += 1
-        voted = voters > 0
-        if not voted.any():
-            continue
-        answers = sums[voted]
-        finish(answers, voters[voted])
-        if task == "classification":
-            errors[t] = np.mean(answers.argmax(axis=1) != truth[voted])
-        else:
-            errors[t] = np.sqrt(np.mean((answers[:, 0] - truth[voted]) ** 2))
-    return errors
+
+    def add_up(rows: slice, block: np.ndarray) -> np.ndarray:
+        """(n_trees, 2): the sum of errors, and of how many rows."""
+        asked = tree_by_tree(forest, task, combiner, block, rows.start, outside)
+        return np.array([_errors(task, *found, truth[rows]) for found in asked])
+
+    total = np.zeros((n_trees(forest), 2))
+    for sums in by_fixed_blocks(add_up, X, n_jobs):
+        total += sums
+    errors, n_rows = total.T
+    mean = np.divide(errors, n_rows, out=np.full(len(total), np.nan), where=n_rows > 0)
+    return mean if task == "classification" else np.sqrt(mean)
+
+
+def _errors(task: str, answers: np.ndarray, voters: np.ndarray, truth) -> tuple[float, int]:
+    """The number of wrong labels, or the sum of squared errors, of rows with voters; and theirs."""
+    voted = voters > 0
+    if task == "classification":
+        errors = answers.argmax(axis=1) != truth
+    else:
+        errors = (answers[:, 0] - truth) ** 2
+    return float(np.sum(errors, where=voted)), int(np.sum(voted))
 
 
 class VoterErrors(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from forestlab.core.arrays import LEAF, n_trees, tree_of
 from forestlab.core.prune import depths
-from forestlab.forest import importances, rows_outside
+from forestlab.forest import Asked, importances, rows_outside
 from forestlab.study.curves import confusion, oob_by_trees
 from forestlab.study.cuts import cuts_scored
 from forestlab.study.deeper import Deeper, look_deeper
@@ -74,18 +74,14 @@ def study(
     coded = {split: (X, codes_of(model, y)) for split, (X, y) in data.items() if len(y)}
     sizes = None if name == "full" else [len(shapes)]
     outside = _outside(model, len(shapes), n_jobs) if name != "off" else None
-    surfaces = {}
-    for split, (X, y) in coded.items():
-        if name == "off":
-            surfaces[split] = deepest(forest, task, model.combine, X, y, n_jobs)
-            continue
-        bits = outside if split == "train" else None
-        surfaces[split], oob = surface(
-            forest, task, model.combine, X, y, n_depths, sizes, n_jobs, bits
-        )
-        if oob is not None:
-            surfaces["oob"] = oob
-    surfaces = {split: surfaces[split] for split in SPLITS if split in surfaces}
+    if name == "off":
+        surfaces = {
+            split: deepest(forest, task, model.combine, X, y, n_jobs)
+            for split, (X, y) in coded.items()
+        }
+    else:
+        asked = Asked(forest, task, model.combine, n_depths)
+        surfaces = _surfaces(asked, coded, outside, sizes, n_jobs)
     judged = [split for split in ("test", "oob") if split in surfaces]
     classes = task == "classification"
     uncertainties: dict[str, Uncertainty] = {
@@ -123,6 +119,17 @@ def study(
 
 
 SPLITS = ("train", "valid", "test", "oob")
+
+
+def _surfaces(asked: Asked, coded, outside, sizes, n_jobs: int) -> dict[str, Surface]:
+    """The surface of each split, and of the training rows that of their out-of-bag answers."""
+    found = {}
+    for split, (X, truth) in coded.items():
+        bits = outside if split == "train" else None
+        found[split], oob = surface(asked, X, truth, sizes, n_jobs, bits)
+        if oob is not None:
+            found["oob"] = oob
+    return {split: found[split] for split in SPLITS if split in found}
 
 
 def _outside(model, count: int, n_jobs: int) -> np.ndarray | None:

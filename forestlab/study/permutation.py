@@ -7,6 +7,7 @@ import numpy as np
 
 from forestlab.core.answers import node_values
 from forestlab.core.arrays import Forest, n_trees, plant, tree_of
+from forestlab.core.descend import make_frontier
 from forestlab.core.permute import compact, features_of, permutation_kernel
 from forestlab.forest import in_threads
 
@@ -78,7 +79,10 @@ def permutation_importance(
             found = np.empty(len(features[t]))
             place = features[t], np.uint64(seed), np.uint64(t)
             answers = truth[rows].astype(values.dtype)
-            add_increases(plant([tree]), values, block, answers, *place, n_repeats, found)
+            alone = plant([tree])
+            add_increases(
+                alone, make_frontier(alone), values, block, answers, *place, n_repeats, found
+            )
             increase[features[t]] = found
         return increase, len(rows)
 

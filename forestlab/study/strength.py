@@ -11,7 +11,7 @@ import numpy as np
 
 from forestlab.core.answers import node_values
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.core.descend import TILE
+from forestlab.core.descend import TILE, make_frontier
 from forestlab.core.strength import (
     Residuals,
     Votes,
@@ -78,7 +78,10 @@ def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) 
 
     def count(rows: slice, block: np.ndarray) -> Votes:
         votes = empty_votes(n_depths, n_trees(forest))
-        count_votes(forest, labels, block, codes[rows], outside, rows.start, tile_rows, votes)
+        count_votes(
+            forest, make_frontier(forest), labels, block, codes[rows], outside, rows.start,
+            tile_rows, votes,
+        )  # fmt: skip
         return votes
 
     total = empty_votes(n_depths, n_trees(forest))
@@ -126,7 +129,10 @@ def of_residuals(
 
     def add(rows: slice, block: np.ndarray) -> tuple[np.ndarray | int, ...]:
         residuals = empty_residuals(n_depths, n_trees(forest), len(block))
-        add_residuals(forest, means, block, numbers[rows], outside, rows.start, residuals)
+        add_residuals(
+            forest, make_frontier(forest), means, block, numbers[rows], outside, rows.start,
+            residuals,
+        )  # fmt: skip
         return residuals.n_outside, residuals.of_trees, *_products(residuals)
 
     shapes = n_trees(forest), (n_depths, n_trees(forest)), (), n_depths

@@ -5,9 +5,9 @@ trees are asked in order, so the running sums pass the answers of all sizes. For
 the same walk also serves the out-of-bag answer. A cell (size, depth) is, to the bit, what a forest
 fitted with that n_estimators and max_depth gives.
 
-Rows go in blocks of ROWS, whatever the number of threads: the sums over rows come out the same. A
-thread holds the sums of one block, ROWS × depths × classes × 8 bytes, twice for training rows; the
-process one table as large as the forest's statistics.
+Rows go in blocks of BLOCK_ROWS, whatever the number of threads: the sums over rows come out the
+same. A thread holds the sums of one block, BLOCK_ROWS × depths × classes × 8 bytes, twice for
+training rows; the process one table as large as the forest's statistics.
 """
 
 from typing import NamedTuple
@@ -17,10 +17,9 @@ import numpy as np
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.combine import n_answers
 from forestlab.core.descend import DepthSums, answers_kernel, judge_kernel
-from forestlab.forest import Asked, DepthWalk, combined, in_threads
+from forestlab.forest import BLOCK_ROWS, Asked, DepthWalk, by_fixed_blocks, combined
 from forestlab.study.metrics import Outcome, finished, sums_of
 
-ROWS = 256
 STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 
 
@@ -58,17 +57,9 @@ def grid_of_sizes(n_estimators: int) -> np.ndarray:
 
 
 def surface(
-    forest: Forest,
-    task: str,
-    combiner: str,
-    X,
-    truth: np.ndarray,
-    n_depths: int,
-    sizes=None,
-    n_jobs: int = 1,
-    outside=None,
+    asked: Asked, X, truth: np.ndarray, sizes=None, n_jobs: int = 1, outside=None
 ) -> tuple[Surface, Surface | None]:
-    """Study the rows X at depths 0 … n_depths - 1 and the given numbers of trees.
+    """Study the rows X at every depth that the forest was made ready for.
 
     Parameters
     ----------
@@ -80,32 +71,32 @@ def surface(
     -------
     The surface of all trees, and with `outside` that of out-of-bag answers.
     """
-    sizes = grid_of_sizes(n_trees(forest)) if sizes is None else np.asarray(sizes)
-    asked = Asked(forest, task, combiner, n_depths, outside)
-    judged = _Judged(task, combiner, truth, n_depths)
-    finish = answers_kernel(task, combiner)
-    shape = (1, len(X), n_answers(task, forest.stats.shape[1]))
+    sizes = grid_of_sizes(n_trees(asked.forest)) if sizes is None else np.asarray(sizes)
+    origin = _origin(asked.task, truth)
+    finish = answers_kernel(asked.task, asked.combiner)
+    n_answered = n_answers(asked.task, asked.forest.stats.shape[1])
+    cells = asked.n_depths, n_answered if asked.task == "classification" else 0
     n_studies = 1 if outside is None else 2
-    answers = [np.empty(shape) for _ in range(n_studies)]
+    answers = [np.empty((1, len(X), n_answered)) for _ in range(n_studies)]
     voters = np.zeros((n_studies, len(sizes), len(X)), np.int64)
 
-    def study_block(start: int) -> list[list[dict[str, np.ndarray]]]:
+    def study_block(rows: slice, block: np.ndarray) -> list[list[dict[str, np.ndarray]]]:
         """The metrics' sums over a block of rows, for each study and size."""
-        rows = slice(start, min(start + ROWS, len(X)))
-        walk = DepthWalk(asked, X, rows)
+        walk = DepthWalk(asked, block, rows.start, True, outside)
+        judge = _Judge(asked.task, asked.combiner, truth[rows], cells, origin)
         studies = [walk.everyone, walk.left_out][:n_studies]
         found: list[list[dict[str, np.ndarray]]] = [[] for _ in studies]
         for s, size in enumerate(sizes):
             walk.ask(size)
             for i, sums in enumerate(studies):
                 voters[i, s, rows] = sums.voters
-                found[i].append(judged.sums(sums, rows))
+                found[i].append(judge.sums(sums))
         for i, sums in enumerate(studies):
-            finish(sums, n_depths - 1, answers[i][:, rows])
+            finish(sums, asked.n_depths - 1, answers[i][:, rows])
         return found
 
     totals: list[dict[str, np.ndarray]] = [{} for _ in range(n_studies)]
-    for blocks in in_threads(study_block, range(0, len(X), ROWS), n_jobs):
+    for blocks in by_fixed_blocks(study_block, X, n_jobs):
         for total, by_size in zip(totals, blocks, strict=True):
             for name in by_size[0]:
                 total[name] = total.get(name, 0.0) + np.stack([sums[name] for sums in by_size])
@@ -122,37 +113,45 @@ def deepest(
 ) -> Surface:
     """The surface's last cell alone: all trees, as deep as they are."""
     answers, voters = combined(forest, task, combiner, X, None, n_jobs)
-    judged = _Judged(task, "average", truth, 1)
+    n_classes = answers.shape[1] if task == "classification" else 0
     total: dict[str, np.ndarray] = {}
-    for start in range(0, len(X), ROWS):
-        rows = slice(start, min(start + ROWS, len(X)))
+    for start in range(0, len(X), BLOCK_ROWS):
+        rows = slice(start, min(start + BLOCK_ROWS, len(X)))
         once = np.ones(rows.stop - start, np.int64)  # answers are the mean of themselves
-        sums = judged.sums(DepthSums(answers[rows].copy(), once, once), rows)
+        judge = _Judge(task, "average", truth[rows], (1, n_classes), _origin(task, truth))
+        sums = judge.sums(DepthSums(answers[rows].copy(), once, once))
         total = {name: total.get(name, 0.0) + part for name, part in sums.items()}
     values = {name: value[None] for name, value in finished(total).items()}
     sizes = np.array([n_trees(forest)])
     return Surface(truth, sizes, values, answers, voters, sizes.astype(float))
 
 
-class _Judged:
-    """Compares running sums of blocks of rows with the truth."""
+def _origin(task: str, truth: np.ndarray) -> float:
+    return float(np.mean(truth)) if task == "regression" else 0.0
 
-    def __init__(self, task: str, combiner: str, truth: np.ndarray, n_depths: int):
-        self.judge = judge_kernel(task, combiner)
-        self.task, self.truth, self.n_depths = task, truth, n_depths
-        self.origin = float(np.mean(truth)) if task == "regression" else 0.0
 
-    def sums(self, sums: DepthSums, rows: slice) -> dict[str, np.ndarray]:
+class _Judge:
+    """Compares running sums of a block of rows with the truth."""
+
+    def __init__(self, task: str, combiner: str, truth: np.ndarray, shape: tuple, origin: float):
+        """`shape` is (n_depths, n_classes), of which the latter is 0 for regression."""
+        self.task, self.judge = task, judge_kernel(task, combiner)
+        n_depths, n_classes = shape
+        answer = np.empty((n_depths, len(truth)), np.int64 if n_classes else np.float64)
+        p_true, brier = np.empty((2, n_depths if n_classes else 0, len(truth)))
+        self.outcome = Outcome(truth, answer, p_true, brier, n_classes, origin)
+
+    def sums(self, sums: DepthSums) -> dict[str, np.ndarray]:
         """What every metric adds up over the rows, (n_depths, m) each."""
-        truth, n_rows = self.truth[rows], len(sums.voters)
-        is_of_classes = self.task == "classification"
-        answer = np.empty((self.n_depths, n_rows), np.int64 if is_of_classes else np.float64)
-        p_true, brier = np.empty((2, self.n_depths if is_of_classes else 0, n_rows))
-        self.judge(sums, truth, answer, p_true, brier)
+        self.judge(sums, *self.outcome[:4])
         voted = sums.voters > 0
-        if not voted.all():
-            truth, answer = truth[voted], answer[:, voted]
-            p_true, brier = p_true[:, voted], brier[:, voted]
-        n_classes = sums.sums.shape[1] if is_of_classes else 0
-        outcome = Outcome(truth, answer, p_true, brier, n_classes, self.origin)
-        return sums_of(outcome, self.task)
+        return sums_of(self.outcome if voted.all() else _only(self.outcome, voted), self.task)
+
+
+def _only(outcome: Outcome, rows: np.ndarray) -> Outcome:
+    return outcome._replace(
+        truth=outcome.truth[rows],
+        answer=outcome.answer[:, rows],
+        p_true=outcome.p_true[:, rows],
+        brier=outcome.brier[:, rows],
+    )
