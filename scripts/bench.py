@@ -4,11 +4,13 @@ Each round runs every peer once, in an order that is turned round from one round
 that none always runs on a warm or a tired machine. Ratios are taken within a round, and their
 median is printed: above 1, forestlab is faster. Each peer is warmed up on a few rows first, so
 compilation does not count here; `--memory` measures, in a process for each, what a fit adds to the
-resident memory at its peak.
+resident memory at its peak. `--surface` compares a fit with the study of every depth and number of
+trees after it; there a ratio below 1 means that the study is the quicker.
 
-    scripts/bench                          all data sets, 5 rounds
+    scripts/bench                          all data sets but mnist, 5 rounds
     scripts/bench digits --rounds 9
     scripts/bench --memory
+    scripts/bench mnist --surface          70,000 rows, downloaded once
 """
 
 import argparse
@@ -45,11 +47,24 @@ def made():
     )
 
 
+def mnist():
+    from omegaconf import OmegaConf
+
+    from forestlab.config import DatasetConfig
+    from forestlab.datasets import load
+
+    data = load(OmegaConf.structured(DatasetConfig(name="mnist")))
+    return data.frame.to_numpy(), data.target
+
+
 DATA = {
     "digits": Data(lambda: load_digits(return_X_y=True), 100),
     "mnist5k": Data(mnist_5000, 100),
     "made": Data(made, 20),
+    "mnist": Data(mnist, 100),
 }
+WITHOUT_ASKING = ("digits", "mnist5k", "made")
+DEPTHS = 30  # of a surface
 
 
 def forestlab(search: str):
@@ -111,6 +126,45 @@ def installed() -> dict[str, Callable]:
         except ImportError as error:
             print(f"without {peer}: {error}", file=sys.stderr)
     return found
+
+
+def surface_round(data, n_estimators: int, n_jobs: int, seed: int) -> tuple[float, float]:
+    """Seconds of a fit, and of its surface: training rows, out of bag, and test rows."""
+    from forestlab import ForestClassifier
+    from forestlab.forest import Asked, rows_outside
+    from forestlab.study.findings import codes_of
+    from forestlab.study.surface import surface
+
+    X_train, X_test, y_train, y_test = data
+    options = {"n_jobs": n_jobs, "random_state": seed, "max_depth": DEPTHS - 1}
+    model = ForestClassifier(n_estimators, **options)
+    fit, _ = timed(lambda: model.fit(X_train, y_train))
+
+    def study():
+        drawn = model.recipe_, model.n_rows_, model.chances_, model.seed_
+        outside = rows_outside(*drawn, n_estimators, n_jobs)
+        asked = Asked(model.forest_, model.task, model.combine, DEPTHS)
+        surface(asked, X_train, codes_of(model, y_train), None, n_jobs, outside)
+        surface(asked, X_test, codes_of(model, y_test), None, n_jobs)
+
+    return fit, timed(study)[0]
+
+
+def surface_table(names: list[str], rounds: int, n_jobs: int) -> str:
+    lines = [f"{f'surface, {DEPTHS} depths':<24}{'fit s':>9}{'surface s':>11}{'ratio':>8}"]
+    for name in names:
+        data = split(name)
+        few = [part[:200] for part in data]
+        surface_round(few, 2, n_jobs, 0)
+        found = []
+        for r in range(rounds):
+            print(f"\r{name}: round {r + 1} of {rounds} ", end="", file=sys.stderr, flush=True)
+            found.append(surface_round(data, DATA[name].n_estimators, n_jobs, r))
+        fit, study = (statistics.median(column) for column in zip(*found, strict=True))
+        ratio = statistics.median(study / fit for fit, study in found)
+        lines.append(f"{name:<24}{fit:>9.3f}{study:>11.3f}{ratio:>8.2f}")
+    print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+    return "\n".join(lines)
 
 
 def run(name: str, rounds: int, n_jobs: int) -> list[dict]:
@@ -211,16 +265,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", nargs="*", choices=[*DATA, []], help="default: all")
+    parser.add_argument("data", nargs="*", choices=[*DATA, []], help="default: all but mnist")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2, help="threads (default: 2)")
     parser.add_argument("--memory", action="store_true", help="measure memory instead of time")
+    parser.add_argument("--surface", action="store_true", help="time a study beside its fit")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         print(json.dumps(measure_memory(*options.measure, options.jobs)))
         return
-    names = options.data or list(DATA)
+    names = options.data or list(WITHOUT_ASKING)
+    if options.surface:
+        print(surface_table(names, options.rounds, options.jobs))
+        return
     if options.memory:
         print(memory_table(names, options.jobs))
         return
