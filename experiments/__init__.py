@@ -6,7 +6,7 @@
 An experiment is a module here and the file of the same name in conf/experiment/, which holds its
 sweep. The module has a docstring, whose first line says what is shown, and
 
-    DOCUMENT = "000"                             the document that it is from
+    DOCUMENT = "000"                             the document that it is from, or a paper
     SAYS = "…"                                   what the document claims, and where it errs
     table(runs) -> DataFrame                     the numbers, from the logged runs alone
     draw(table) -> Figure                        the picture of them

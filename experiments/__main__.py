@@ -25,8 +25,12 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.names:
         _list(known)
         return 0
+    start = time.perf_counter()
     wanted = known if "all" in options.names else dict.fromkeys(options.names)
     good = [_make(name) for name in wanted if name not in left_out]  # all, also after a failure
+    if len(good) > 1:
+        minutes, seconds = divmod(round(time.perf_counter() - start), 60)
+        print(f"{sum(good)} of {len(good)} experiments hold, {minutes} min {seconds} s")
     return 0 if all(good) else 1
 
 
@@ -42,10 +46,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _list(known: list[str]) -> None:
+    found = {name: experiments.load(name) for name in known}
     width = max(map(len, known))
-    for name in known:
-        experiment = experiments.load(name)
-        print(f"{name:<{width}}  {experiment.DOCUMENT}  {experiments.title(experiment)}")
+    beside = max(len(experiment.DOCUMENT) for experiment in found.values())
+    for name, experiment in found.items():
+        title = experiments.title(experiment)
+        print(f"{name:<{width}}  {experiment.DOCUMENT:<{beside}}  {title}")
 
 
 def _make(name: str) -> bool:

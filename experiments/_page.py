@@ -3,52 +3,46 @@
 The page is built from what is in the folder, so making one experiment keeps the others on it.
 """
 
-import csv
 import json
 from html import escape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from forestlab.page import MAKER, write
+import pandas as pd
+
+from forestlab import page
 
 MOST_ROWS = 200  # of a table on the page; the file has all
 HEADS = ("claim", "expected", "found", "tolerance", "and its reason", "verdict")
 SIGNS = {"near": "", "below": "at most ", "above": "at least "}
 
 STYLE = """
-:root { --ink: #222; --quiet: #666; --line: #ddd; --good: #1a7f37; --bad: #c0321a;
-  --blue: #0b63a5; }
+:root { --quiet: #666; --line: #ddd; --good: #1a7f37; --bad: #c0321a; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 58rem; color: var(--ink);
-  background: #fff; font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
-h1 { font-size: 1.6rem; margin: 0 0 .3rem; }
-h2 { font-size: 1.05rem; margin: 2.6rem 0 .6rem; color: var(--quiet); font-weight: 600; }
+body { max-width: 60rem; padding-bottom: 3rem; }
+h1 { margin: 0 0 .3rem; }
+h2 { font-size: 1.05rem; margin: 2.6rem 0 .6rem; border: 0; color: var(--quiet); }
 h3 { font-size: 1.2rem; margin: 0; }
 h4 { font-size: .8rem; margin: 1.2rem 0 .3rem; color: var(--quiet); text-transform: uppercase;
   letter-spacing: .04em; }
 p { margin: .3rem 0; }
-a { color: var(--blue); }
-code { font: .86em ui-monospace, Menlo, Consolas, monospace; background: #f3f3f3;
-  padding: .1em .35em; border-radius: 4px; }
-nav { columns: 18rem; margin: 1rem 0 0; font-size: .92rem; }
+a { color: #0b63a5; }
+code { background: #f3f3f3; padding: .1em .35em; border-radius: 4px; }
+nav { columns: 18rem; margin: 1rem 0 0; }
 nav a { display: block; text-decoration: none; padding: .1rem 0; break-inside: avoid; }
 section { border: 1px solid var(--line); border-radius: 10px; padding: 1.1rem 1.2rem;
   margin: 0 0 1.4rem; }
 header { display: flex; gap: .3rem .8rem; flex-wrap: wrap; align-items: baseline;
   justify-content: space-between; }
-img { display: block; max-width: 100%; height: auto; margin: .9rem auto .2rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .88rem; }
-th { text-align: left; font-weight: 600; color: var(--quiet); }
-th, td { padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; }
-td { font-variant-numeric: tabular-nums; }
-td.number { white-space: nowrap; }
+img { margin: .9rem auto .2rem; }
+th, td { padding: .35rem .8rem .35rem 0; }
+th { border-bottom: 1px solid #999; color: var(--quiet); }
 .holds { color: var(--good); font-weight: 600; white-space: nowrap; }
 .fails { color: var(--bad); font-weight: 600; white-space: nowrap; }
 .quiet, summary { color: var(--quiet); font-size: .88rem; }
-summary { cursor: pointer; margin-top: .8rem; }
+summary { margin-top: .8rem; }
+details ul { margin: .4rem 0; font-size: .88rem; columns: 17rem; }
 @media (max-width: 44rem) {
   .verdicts th { display: none; }
   .verdicts td { display: block; border: 0; padding: .1rem 0; white-space: normal; }
@@ -57,8 +51,8 @@ summary { cursor: pointer; margin-top: .8rem; }
   .verdicts td:first-child::before, .verdicts td:last-child::before { content: ""; }
   .verdicts tr { display: block; border-bottom: 1px solid var(--line); padding-bottom: .5rem; }
 }
-ul { margin: .4rem 0; padding-left: 1.2rem; font-size: .88rem; columns: 17rem; }
 """
+TITLE = "The documents’ figures and tables, made again"
 
 
 def write_page(folder: Path) -> None:
@@ -66,29 +60,24 @@ def write_page(folder: Path) -> None:
     texts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     texts = [made for made in texts if "verdicts" in made]  # another's file is not for the page
     texts.sort(key=lambda made: (made["document"], made["name"]))
-    write(folder / "index.html", page(folder, texts))
+    page.write(folder / "index.html", whole(folder, texts))
 
 
-def page(folder: Path, texts: list[dict[str, Any]]) -> str:
+def whole(folder: Path, texts: list[dict[str, Any]]) -> str:
     """The page's HTML; texts are what NAME.json hold."""
     verdicts = [verdict for made in texts for verdict in made["verdicts"]]
     n_held = sum(verdict["holds"] for verdict in verdicts)
     n_runs = len({run["url"] for made in texts for run in made["runs"]})
     body = [
-        "<h1>The documents’ figures and tables, made again</h1>",
         f'<p class="quiet">{_count(len(texts), "experiment")}, {_count(n_runs, "logged run")}; '
         f"{n_held} of {_count(len(verdicts), 'verdict')} hold.</p>",
         "<nav>" + "".join(_entry(made) for made in texts) + "</nav>",
     ]
     for document, members in groupby(texts, key=lambda made: made["document"]):
-        body.append(f"<h2>Document {escape(document)}</h2>")
+        heading = f"Document {document}" if document.isdigit() else document
+        body.append(f"<h2>{escape(heading)}</h2>")
         body += [_section(folder, made) for made in members]
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'{MAKER}\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<title>forestlab: figures and tables of the documents</title>\n"
-        f"<style>{STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
-    )
+    return page.page(TITLE, "\n".join(body), STYLE)
 
 
 def _count(n: int, what: str) -> str:
@@ -118,7 +107,7 @@ def _section(folder: Path, made: dict[str, Any]) -> str:
             *(f"<p>{escape(part)}</p>" for part in made["says"].strip().split("\n\n")),
             "<h4>What forestlab got</h4>",
             _verdicts(made["verdicts"]),
-            _details("The table behind it", _csv(folder / f"{made['name']}.csv")),
+            page.details("The table behind it", _csv(folder / f"{made['name']}.csv")),
             _runs(made),
             "</section>",
         ]
@@ -129,7 +118,9 @@ def _section(folder: Path, made: dict[str, Any]) -> str:
 
 
 def _verdicts(verdicts: list[dict[str, Any]]) -> str:
-    return _table(HEADS, [_verdict_cells(verdict) for verdict in verdicts], "verdicts")
+    head = "".join(f"<th>{escape(text)}</th>" for text in HEADS)
+    rows = "".join(f"<tr>{''.join(_verdict_cells(verdict))}</tr>" for verdict in verdicts)
+    return f'<div class="wide"><table class="verdicts"><tr>{head}</tr>{rows}</table></div>'
 
 
 def _verdict_cells(verdict: dict[str, Any]) -> list[str]:
@@ -150,36 +141,11 @@ def _number(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
-def _cell(text: str) -> str:
-    return f'<td class="number">{escape(text)}</td>'
-
-
-def _table(heads, rows: list[list[str]], kind: str = "") -> str:
-    """Rows are of <td> elements."""
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
-    return f'<div class="wide"><table class="{kind}"><tr>{head}</tr>{body}</table></div>'
-
-
-def _details(summary: str, content: str) -> str:
-    return f"<details><summary>{summary}</summary>{content}</details>"
-
-
 def _csv(path: Path) -> str:
-    with open(path, newline="", encoding="utf-8") as file:
-        heads, *lines = csv.reader(file)
-    rows = [[_cell(_short(text)) for text in line] for line in lines[:MOST_ROWS]]
-    more = len(lines) - len(rows)
+    table = pd.read_csv(path)
+    more = len(table) - MOST_ROWS
     note = f'<p class="quiet">… and {more} rows more in the file.</p>' if more > 0 else ""
-    return _table(heads, rows) + note
-
-
-def _short(text: str) -> str:
-    """A number with the digits that a person reads."""
-    try:
-        return text if text.lstrip("-").isdigit() else f"{float(text):.6g}"
-    except ValueError:
-        return text
+    return page.table(table[:MOST_ROWS], digits=6) + note
 
 
 def _runs(made: dict[str, Any]) -> str:
@@ -190,4 +156,4 @@ def _runs(made: dict[str, Any]) -> str:
     )
     how = f"<p>The links open in the MLflow UI, which <code>{escape(made['ui'])}</code> starts.</p>"
     count = "The run" if len(made["runs"]) == 1 else f"The {len(made['runs'])} runs"
-    return _details(f"{count} behind it", f'<div class="quiet">{how}</div><ul>{links}</ul>')
+    return page.details(f"{count} behind it", f'<div class="quiet">{how}</div><ul>{links}</ul>')

@@ -11,9 +11,9 @@ from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import MAIN, OTHER, dress, panels
 from forestlab.figures.words import number_scale, scale
 
-DOCUMENT = "000"
+DOCUMENT = "Breiman 2001"
 SAYS = """
-The document names Breiman's paper as the source of the random forest. The paper's Table 2 gives the
+"Random Forests", the source that document 000 names for the random forest. Its Table 2 gives the
 error of forests of 100 trees, drawn with bagging and with random features at every node: one
 feature, or the whole part of log₂ M + 1 of M. Each repeat keeps the one of the two forests whose
 out-of-bag error is lower ("selection"); the error is the mean over 100 random tenths held out, or

@@ -41,12 +41,12 @@ summary { cursor: pointer; }
 """
 
 
-def page(title: str, body: str) -> str:
-    """A whole document around a body of HTML."""
+def page(title: str, body: str, style: str = "") -> str:
+    """A whole document around a body of HTML; `style` adds to that of all pages."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'{MAKER}\n<meta name="viewport" content="width=device-width">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n"
+        f'{MAKER}\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}{style}</style>\n</head>\n"
         f"<body>\n<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
     )
 
@@ -71,7 +71,7 @@ def bullets(sentences: Iterable[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
-def table(frame: pd.DataFrame, right: Collection[str] = ()) -> str:
+def table(frame: pd.DataFrame, right: Collection[str] = (), digits: int = 4) -> str:
     """The columns of a frame, without its index; numbers, and the columns `right`, to the right."""
     aligned = {
         name: ' class="right"' if name in right or pd.api.types.is_numeric_dtype(column) else ""
@@ -81,14 +81,14 @@ def table(frame: pd.DataFrame, right: Collection[str] = ()) -> str:
     rows = []
     for row in frame.itertuples(index=False, name=None):
         cells = zip(aligned.values(), row, strict=True)
-        rows.append("".join(f"<td{how}>{escape(_text(cell))}</td>" for how, cell in cells))
+        rows.append("".join(f"<td{how}>{escape(_text(cell, digits))}</td>" for how, cell in cells))
     lines = "\n".join(f"<tr>{cells}</tr>" for cells in [head, *rows])
     return f'<div class="wide"><table>\n{lines}\n</table></div>'
 
 
-def _text(cell: Any) -> str:
+def _text(cell: Any, digits: int) -> str:
     if isinstance(cell, float):
-        return "" if cell != cell else f"{cell:.4g}"
+        return "" if cell != cell else f"{cell:.{digits}g}"
     return "" if cell is None else str(cell)
 
 

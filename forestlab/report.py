@@ -6,9 +6,12 @@ Progress goes to standard error and only to a terminal; the table goes to standa
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from forestlab.config import home
+
+WIDEST_NAME = 60  # letters of a run's name in a table
 
 _expected = 1
 
@@ -74,19 +77,35 @@ def _shown(result) -> dict[str, float]:
 
 def summary(results: list, parent) -> None:
     """The table, where it is logged, and how to look at it."""
-    rows = [(result.name, result.status.lower(), _shown(result)) for result in results]
-    names = list(dict.fromkeys(name for _, _, shown in rows for name in shown))
-    if rows:
-        width = min(max(len(name) for name, _, _ in rows), 60)
-        print(f"{'run':<{width}}  {'status':<8}" + "".join(f"  {name:>14}" for name in names))
-        for name, status, shown in rows:
-            cells = "".join(f"  {shown[n]:>14.4g}" if n in shown else f"  {'':>14}" for n in names)
-            print(f"{_short(name, width):<{width}}  {status:<8}{cells}")
+    shown = [_shown(result) for result in results]
+    names = list(dict.fromkeys(name for metrics in shown for name in metrics))
+    if results:
+        rows = [("run", "status", *names)]
+        for result, metrics in zip(results, shown, strict=True):
+            cells = (f"{metrics[name]:.4g}" if name in metrics else "" for name in names)
+            rows.append((short(result.name, WIDEST_NAME), result.status.lower(), *cells))
+        print("\n".join(aligned(rows, "<<" + ">" * len(names))))
     _say_where(results, parent)
 
 
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
+    """Lines of columns that are as wide as what they hold; `sides` has a < or > for each column,
+    the side on which it is flush."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def short(text: str, most: int) -> str:
+    """The text, or its beginning and end around an ellipsis."""
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def _say_where(results: list, parent) -> None:

@@ -43,7 +43,7 @@ def test_every_module_has_a_config_and_every_config_a_module():
 def test_every_experiment_says_what_it_is(name):
     experiment = experiments.load(name)
     assert 10 < len(experiments.title(experiment)) < 90
-    assert experiment.DOCUMENT in ("000", "001", "002", "003", "004")
+    assert experiment.DOCUMENT in ("000", "001", "002", "003", "004", "Breiman 2001")
     assert len(experiment.SAYS) > 100
     assert all(callable(getattr(experiment, step)) for step in ("table", "draw", "judge"))
 
@@ -135,7 +135,8 @@ def test_only_what_is_missing_runs(made):
     assert "3 of 3 verdicts hold" in lines[1]
     assert lines[2].startswith("tree_regression: 1 run, ")
     assert lines[2].endswith(f"see {home / 'figures/tree_regression.png'}")
-    assert len(lines) == 3
+    assert lines[3].startswith("2 of 2 experiments hold, 0 min ")
+    assert len(lines) == 4
     runs = logged.runs("tags.model = 'tree'")
     assert [run.data.params["dataset.name"] for run in runs] == ["digits", "boston", "digits"]
     assert [run.info.status for run in runs] == ["FAILED", "FINISHED", "FINISHED"]

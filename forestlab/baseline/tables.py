@@ -4,21 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from forestlab.baseline.rules import Row
+from forestlab.report import aligned
 
 MOST_ROWS = 40  # unless all are asked for
 TITLES = ("recorded", "new", "difference", "allowed", "verdict")
-
-
-def aligned(rows: Sequence[Sequence[str]], to_right: Sequence[bool]) -> list[str]:
-    """Lines of columns that are as wide as what they hold."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, to_right, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def number(value: Any, signed: bool = False) -> str:
@@ -33,7 +22,7 @@ def number(value: Any, signed: bool = False) -> str:
 def drift_lines(name: str, rows: Sequence[Row]) -> list[str]:
     """A table with the baseline's name at its head; a config stands above its metrics."""
     cells = [(name, *TITLES), *(_cells(row) for row in rows)]
-    head, *lines = aligned(cells, [False, True, True, True, True, False])
+    head, *lines = aligned(cells, "<>>>><")
     told, config = [head], ""
     for row, line in zip(rows, lines, strict=True):
         if row.metric and row.config != config:

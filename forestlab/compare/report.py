@@ -11,6 +11,7 @@ import pandas as pd
 from forestlab import page
 from forestlab.compare import variants
 from forestlab.compare.tables import Table
+from forestlab.report import aligned, short
 from forestlab.study.metrics import METRICS
 
 WIDEST, WIDEST_NOTE = 120, 100  # letters in a line
@@ -54,14 +55,9 @@ def text(table: Table) -> str:
     if len(own) > 1:
         columns += [("difference", "difference"), (half, "difference_half"), ("p", "p_holm")]
     cells = [[name, *own[column]] for name, column in columns]
-    widths = [max(map(len, column)) for column in cells]
-    names = ["variant", *own.index]
-    room = min(max(map(len, names)), WIDEST - sum(widths) - 2 * len(widths))
-    padded = [[f"{_short(name, room):<{room}}" for name in names]]
-    padded += [
-        [f"{cell:>{width}}" for cell in column] for column, width in zip(cells, widths, strict=True)
-    ]
-    rows = ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
+    room = WIDEST - sum(2 + max(map(len, column)) for column in cells)
+    names = [short(name, room) for name in ["variant", *own.index]]
+    rows = aligned(list(zip(names, *cells, strict=True)), "<" + ">" * len(cells))
     notes = [
         textwrap.fill(note, WIDEST_NOTE, subsequent_indent="  ")
         for note in [*reading(table), *table.notes]
@@ -96,14 +92,6 @@ def _p(value: float) -> str:
     if np.isnan(value):
         return ""
     return f"{value:.3f}" if value >= 0.001 else "<0.001"
-
-
-def _short(name: str, most: int) -> str:
-    """The name, or its beginning and end around an ellipsis."""
-    if len(name) <= most:
-        return name
-    tail = (most - 1) // 2
-    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
 
 
 def csv(tables: list[Table]) -> str:
