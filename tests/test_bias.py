@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
+from pictures import check_apart, check_within, legend, notes, outside_panels, words
 from scipy.special import logsumexp
 from scipy.stats import norm
-from test_run_figures import all_boxes, legend, notes, words
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, figures
 from forestlab.core.arrays import tree_of
@@ -607,16 +607,8 @@ def drawn():
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off_texts_stand_apart_and_axes_are_named(drawn, name):
     figure = drawn[name]
-    width, height = figure.bbox.size
-    panels = [ax.bbox.padded(-1) for ax in figure.axes]
-    outside = []
-    for text, box in all_boxes(figure):
-        assert 0 <= box.x0 < box.x1 <= width, text
-        assert 0 <= box.y0 < box.y1 <= height, text
-        if not any(panel.overlaps(box) for panel in panels):
-            outside.append((text, box))
-    for (one, a), (other, b) in itertools.combinations(outside, 2):
-        assert not a.padded(-0.5).overlaps(b), (one, other)
+    check_within(figure)
+    check_apart(outside_panels(figure))
     error = KINDS[PICTURES[name][1]].error
     assert {(ax.get_xlabel(), ax.get_ylabel()) for ax in figure.axes} == {("depth", error)}
     assert figure.get_suptitle().startswith("Error – a model of $ 5")

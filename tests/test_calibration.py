@@ -1,17 +1,14 @@
 """Calibration: against its twin, scikit-learn and the definitions; its sums, and its picture."""
 
-import itertools
-import warnings
-
 import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
+from pictures import all_boxes, check_apart, check_within, draw_all, legend, notes, words, x_words
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
-from test_run_figures import all_boxes, legend, notes, words, x_words
 
 from forestlab import ForestClassifier, figures
 from forestlab.core.combine import COMBINERS
@@ -357,24 +354,14 @@ PICTURES = {
 
 @pytest.fixture(scope="module")
 def drawn():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        pictures = {name: draw() for name, draw in PICTURES.items()}
-        for picture in pictures.values():
-            picture.canvas.draw()
-    return pictures
+    return draw_all(PICTURES)
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_no_text_is_cut_off_or_on_another(drawn, name):
     figure = drawn[name]
-    width, height = figure.bbox.size
-    boxes = all_boxes(figure)
-    for text, box in boxes:
-        assert 0 <= box.x0 < box.x1 <= width, text
-        assert 0 <= box.y0 < box.y1 <= height, text
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        assert not a.padded(-0.5).overlaps(b), (one, other)
+    check_within(figure)
+    check_apart(all_boxes(figure))
     diagram, errors, strip = figure.axes
     assert diagram.get_ylabel() == "share of rows that are right"
     assert (strip.get_xlabel()[:10], strip.get_ylabel()) == ("confidence", "share of rows")

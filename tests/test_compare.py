@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from command import Logged, command, environment
 from matplotlib.collections import LineCollection
+from pictures import check_within, words
 from scipy import stats
-from test_run_figures import all_boxes, words
 
 from forestlab import page
 from forestlab.compare import __main__ as compare
@@ -559,10 +559,7 @@ def test_nothing_of_the_intervals_is_cut_off(n):
     values = np.linspace(-1e-3, 2e-3, n) if n > 1 else np.zeros(1)
     figure = interval_plot(names, values, values - 1e-3, values + 1e-3, "difference", "Title", "x")
     figure.canvas.draw()
-    width, height = figure.bbox.size
-    for text, box in all_boxes(figure):
-        assert 0 <= box.x0 < box.x1 <= width, text
-        assert 0 <= box.y0 < box.y1 <= height, text
+    check_within(figure)
 
 
 # ---- the command -------------------------------------------------------------------------------

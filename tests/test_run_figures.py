@@ -1,21 +1,29 @@
 """The pictures of a run: they show what they are given, name all axes, and cut nothing off."""
 
-import functools
-import itertools
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import imread
-from matplotlib.text import Text
+from pictures import (
+    check_apart,
+    check_within,
+    draw_all,
+    legend,
+    notes,
+    outside_panels,
+    saved_twice,
+    word_boxes,
+    words,
+    x_words,
+)
 
 from forestlab import figures
 from forestlab.figures.style import quantile_bins
-from forestlab.figures.words import Words, numbers
+from forestlab.figures.words import numbers
 
 TITLE = "Accuracy – a run of $ 5, and $ 7"
 SPLITS = ("train", "valid", "test", "oob")
@@ -142,42 +150,7 @@ PICTURES = {
 
 @pytest.fixture(scope="module")
 def drawn():
-    """All pictures, drawn once, with warnings as errors."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        pictures = {name: draw() for name, draw in PICTURES.items()}
-        for picture in pictures.values():
-            picture.canvas.draw()
-    return pictures
-
-
-def words(ax):
-    return [child for child in ax.get_children() if isinstance(child, Words)]
-
-
-def word_boxes(written):
-    """The frame of each text, in pixels."""
-    places = written.get_offset_transform().transform(written.get_offsets())
-    paths = written.get_paths()
-    return [
-        path.get_extents(written.get_transform()).translated(*place)
-        for path, place in zip(paths, places, strict=True)
-        if len(path.vertices)
-    ]
-
-
-@functools.cache
-def all_boxes(figure):
-    return list(_all_boxes(figure))
-
-
-def _all_boxes(figure):
-    for text in figure.findobj(Text):
-        if text.get_text() and text.get_visible():
-            yield text.get_text(), text.get_window_extent()
-    for ax in figure.axes:
-        for written in words(ax):
-            yield from zip(filter(str.strip, written.strings), word_boxes(written), strict=True)
+    return draw_all(PICTURES)
 
 
 # ---- all pictures ------------------------------------------------------------------------------
@@ -187,10 +160,7 @@ def _all_boxes(figure):
 def test_nothing_is_cut_off_and_all_axes_are_named(drawn, name):
     figure = drawn[name]
     assert isinstance(figure, Figure)
-    width, height = figure.bbox.size
-    for text, box in all_boxes(figure):
-        assert 0 <= box.x0 < box.x1 <= width, text
-        assert 0 <= box.y0 < box.y1 <= height, text
+    check_within(figure)
     is_bar = [ax.bbox.width < 20 for ax in figure.axes]
     for ax, bar in zip(figure.axes, is_bar, strict=True):
         assert ax.get_ylabel()
@@ -200,41 +170,18 @@ def test_nothing_is_cut_off_and_all_axes_are_named(drawn, name):
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_texts_stand_apart(drawn, name):
-    """Those outside of the panels: names, labels, notes, legends and the title."""
     figure = drawn[name]
     aslant = "classification" in name or "regression" in name
-    panels = [ax.bbox.padded(-1) for ax in figure.axes]
-    boxes = [
-        (text, box)
-        for text, box in all_boxes(figure)
-        if not any(panel.overlaps(box) for panel in panels)
-    ]
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        beside_slanted = aslant and min(a.y0, b.y0) < figure.axes[0].bbox.y0
-        assert beside_slanted or not a.padded(-0.5).overlaps(b), (one, other)
 
+    def beside_slanted(a, b):
+        return aslant and min(a.y0, b.y0) < figure.axes[0].bbox.y0
 
-def legend(ax):
-    """The texts right of the axes, or above."""
-    return [
-        text
-        for written in words(ax)
-        for text, box in zip(written.strings, word_boxes(written), strict=True)
-        if box.x0 > ax.bbox.x1 or box.y0 > ax.bbox.y1
-    ]
+    check_apart(outside_panels(figure), beside_slanted)
 
 
 @pytest.mark.parametrize("name", ["depth", "confusion", "classification", "regression", "pixels"])
 def test_the_same_input_gives_the_same_bytes(tmp_path, name):
-    state = rng.bit_generator.state
-    files = []
-    for k in range(2):
-        rng.bit_generator.state = state
-        figures.save(PICTURES[name](), tmp_path / f"{k}.png")
-        files.append((tmp_path / f"{k}.png").read_bytes())
-    assert files[0] == files[1]
-    assert files[0].startswith(b"\x89PNG")
-    assert b"atplotlib" not in files[0]
+    assert b"atplotlib" not in saved_twice(PICTURES[name], rng, tmp_path)
     picture = PICTURES["depth"]()
     figures.save(picture, tmp_path / "picture.png")
     shown = np.asarray(picture.canvas.buffer_rgba())
@@ -256,15 +203,6 @@ def test_pictures_need_no_pyplot():
 
 def lines(ax):
     return {line.get_label(): line for line in ax.lines}
-
-
-def x_words(ax):
-    transform = ax.get_xaxis_transform()
-    return next(w.strings for w in words(ax) if w.get_offset_transform() == transform)
-
-
-def notes(figure):
-    return " ".join(text.get_text() for ax in figure.axes for text in ax.texts)
 
 
 @pytest.mark.parametrize("name", ["depth", "size"])

@@ -2,13 +2,23 @@
 
 import itertools
 import statistics
-import warnings
 
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
-from test_run_figures import all_boxes, legend, names, notes, words, x_words
+from pictures import (
+    check_apart,
+    check_within,
+    draw_all,
+    legend,
+    notes,
+    outside_panels,
+    saved_twice,
+    words,
+    x_words,
+)
+from test_run_figures import names
 
 from forestlab import figures
 from forestlab.figures.regions import class_colours, fade
@@ -140,13 +150,7 @@ PICTURES = {
 
 @pytest.fixture(scope="module")
 def drawn():
-    """All pictures, drawn once, with warnings as errors."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        pictures = {name: draw() for name, draw in PICTURES.items()}
-        for picture in pictures.values():
-            picture.canvas.draw()
-    return pictures
+    return draw_all(PICTURES)
 
 
 # ---- all pictures ------------------------------------------------------------------------------
@@ -155,10 +159,7 @@ def drawn():
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off_and_the_first_axes_are_named(drawn, name):
     figure = drawn[name]
-    width, height = figure.bbox.size
-    for text, box in all_boxes(figure):
-        assert 0 <= box.x0 < box.x1 <= width, text
-        assert 0 <= box.y0 < box.y1 <= height, text
+    check_within(figure)
     assert figure.axes[0].get_ylabel()
     assert any(ax.get_xlabel() for ax in figure.axes)
     assert " ".join(figure.get_suptitle().split()).startswith(("Accuracy – a study of $", "a long"))
@@ -166,29 +167,12 @@ def test_nothing_is_cut_off_and_the_first_axes_are_named(drawn, name):
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_texts_stand_apart(drawn, name):
-    """Those outside of the panels: names, labels, notes, legends and the title."""
-    figure = drawn[name]
-    panels = [ax.bbox.padded(-1) for ax in figure.axes]
-    boxes = [
-        (text, box)
-        for text, box in all_boxes(figure)
-        if not any(panel.overlaps(box) for panel in panels)
-    ]
-    assert len(boxes) > 2
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        assert not a.padded(-0.5).overlaps(b), (one, other)
+    check_apart(outside_panels(drawn[name]))
 
 
 @pytest.mark.parametrize("name", ["surface, holes", "surfaces", "regions", "banded", "voters"])
 def test_the_same_input_gives_the_same_bytes(tmp_path, name):
-    state = rng.bit_generator.state
-    files = []
-    for k in range(2):
-        rng.bit_generator.state = state
-        figures.save(PICTURES[name](), tmp_path / f"{k}.png")
-        files.append((tmp_path / f"{k}.png").read_bytes())
-    assert files[0] == files[1]
-    assert files[0].startswith(b"\x89PNG")
+    saved_twice(PICTURES[name], rng, tmp_path)
 
 
 # ---- surfaces ----------------------------------------------------------------------------------
