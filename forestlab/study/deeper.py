@@ -8,6 +8,7 @@ What would take minutes or gigabytes on large data looks at evenly spaced rows o
 of them at most; how many it were stands in `rows`.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -90,7 +91,7 @@ def look_deeper(
     data: dict[str, tuple[np.ndarray, np.ndarray]],
     outside: np.ndarray | None,
     surfaces: dict[str, Surface],
-    uncertainties: dict[str, Uncertainty],
+    uncertainties: Mapping[str, Uncertainty],
     n_depths: int,
     most_rows: int,
     n_jobs: int,

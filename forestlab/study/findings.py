@@ -5,6 +5,8 @@
 *off*: how good the forest is, as it is.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -26,17 +28,18 @@ class Findings(NamedTuple):
     task: str
     classes: list | None
     surfaces: dict[str, Surface]  # by split
-    oob_by_trees: np.ndarray | None  # (n_trees,) error; None without bagging
-    confusions: dict[str, np.ndarray]  # test and oob
-    uncertainties: dict[str, Uncertainty]  # valid and test
     importance: np.ndarray  # (n_trees, n_features)
     n_nodes: np.ndarray  # (n_trees,)
     n_leaves: np.ndarray
     depth: np.ndarray  # (n_trees,) reached
-    chosen_depth: int | None  # by validation
-    deeper: Deeper | None  # the rest of a full study
-    first_depth: int = 0  # that curves begin at
-    cuts: np.ndarray | None = None  # (n_trees,) that were scored to grow; None: not counted
+    cuts: np.ndarray | None  # (n_trees,) that were scored to grow; None: not counted
+    first_depth: int  # that curves begin at
+    # None or empty if the study is off, or where there is nothing to tell:
+    chosen_depth: int | None = None  # by validation
+    oob_by_trees: np.ndarray | None = None  # (n_trees,) error
+    confusions: Mapping[str, np.ndarray] = MappingProxyType({})  # of test and oob
+    uncertainties: Mapping[str, Uncertainty] = MappingProxyType({})  # of valid and test
+    deeper: Deeper | None = None  # the rest of a full study
 
     @property
     def main(self) -> str:
@@ -65,64 +68,72 @@ def study(
 
     `name` is full, light or off; `most_rows` of a split are looked at where it is costly.
     """
-    forest, task = model.forest_, model.task
     if model.n_outputs_ > 1:
         raise ValueError(f"A study is of one target; the model has {model.n_outputs_}.")
-    shapes = [_shape(tree_of(forest, t)) for t in range(n_trees(forest))]
-    n_nodes, n_leaves, depth = (np.array(column) for column in zip(*shapes, strict=True))
-    n_depths = int(depth.max()) + 1
     coded = {split: (X, codes_of(model, y)) for split, (X, y) in data.items() if len(y)}
-    sizes = None if name == "full" else [len(shapes)]
-    outside = _outside(model, len(shapes), n_jobs) if name != "off" else None
-    if name == "off":
-        surfaces = {
-            split: deepest(forest, task, model.combine, X, y, n_jobs)
-            for split, (X, y) in coded.items()
-        }
+    trees = [tree_of(model.forest_, t) for t in range(n_trees(model.forest_))]
+    n_nodes, n_leaves, depth = (np.array(c) for c in zip(*map(_shape, trees), strict=True))
+    n_depths = int(depth.max()) + 1
+    is_off, outside = name == "off", None
+    if is_off:
+        surfaces = _deepest(model, coded, n_jobs)
     else:
-        asked = Asked(forest, task, model.combine, n_depths)
-        surfaces = _surfaces(asked, coded, outside, sizes, n_jobs)
+        outside = _outside(model, n_jobs)
+        sizes = None if name == "full" else [len(trees)]
+        surfaces = _surfaces(model, coded, outside, n_depths, sizes, n_jobs)
+    found = Findings(
+        task=model.task,
+        classes=model.classes_.tolist() if model.task == "classification" else None,
+        surfaces=surfaces,
+        importance=importances(model.forest_, model.n_features_in_),
+        n_nodes=n_nodes,
+        n_leaves=n_leaves,
+        depth=depth,
+        cuts=cuts_scored(model, *coded["train"]) if count_cuts else None,
+        first_depth=n_depths - 1 if is_off else 0,
+    )
+    if is_off:
+        return found
+    found = _look(found, model, coded, outside, n_jobs)
+    if name == "light":
+        return found
+    deeper = look_deeper(
+        model, coded, outside, surfaces, found.uncertainties, n_depths, most_rows, n_jobs
+    )
+    return found._replace(deeper=deeper)
+
+
+def _look(found: Findings, model, coded, outside, n_jobs: int) -> Findings:
+    """What a light study adds to the surfaces."""
+    surfaces, task = found.surfaces, model.task
     judged = [split for split in ("test", "oob") if split in surfaces]
-    classes = task == "classification"
-    uncertainties: dict[str, Uncertainty] = {
-        split: uncertainty(forest, task, coded[split][0], n_jobs)
-        for split in ("valid", "test")
-        if split in coded and name != "off"
-    }
-    deeper = None
-    if name == "full":
-        deeper = look_deeper(
-            model, coded, outside, surfaces, uncertainties, n_depths, most_rows, n_jobs
-        )
+    known = [split for split in ("valid", "test") if split in coded]
     errors = None
     if outside is not None:
-        errors = oob_by_trees(forest, task, model.combine, *coded["train"], outside, n_jobs)
-    valid = surfaces["valid"].values[MAIN[task]][-1] if "valid" in surfaces else None
-    return Findings(
-        task,
-        model.classes_.tolist() if classes else None,
-        surfaces,
-        errors,
-        {split: confusion(surfaces[split]) for split in judged}
-        if classes and name != "off"
-        else {},
-        uncertainties,
-        importances(forest, model.n_features_in_),
-        n_nodes,
-        n_leaves,
-        depth,
-        _choose(valid, MAIN[task]) if name != "off" else None,
-        deeper,
-        n_depths - 1 if name == "off" else 0,
-        cuts_scored(model, *coded["train"]) if count_cuts else None,
+        X, truth = coded["train"]
+        errors = oob_by_trees(model.forest_, task, model.combine, X, truth, outside, n_jobs)
+    return found._replace(
+        chosen_depth=_choose(surfaces.get("valid"), MAIN[task]),
+        oob_by_trees=errors,
+        confusions={split: confusion(surfaces[split]) for split in judged if found.classes},
+        uncertainties={
+            split: uncertainty(model.forest_, task, coded[split][0], n_jobs) for split in known
+        },
     )
 
 
 SPLITS = ("train", "valid", "test", "oob")
 
 
-def _surfaces(asked: Asked, coded, outside, sizes, n_jobs: int) -> dict[str, Surface]:
+def _deepest(model, coded, n_jobs: int) -> dict[str, Surface]:
+    """How good the forest is on each split, as it is."""
+    asked = model.forest_, model.task, model.combine
+    return {split: deepest(*asked, X, truth, n_jobs) for split, (X, truth) in coded.items()}
+
+
+def _surfaces(model, coded, outside, n_depths: int, sizes, n_jobs: int) -> dict[str, Surface]:
     """The surface of each split, and of the training rows that of their out-of-bag answers."""
+    asked = Asked(model.forest_, model.task, model.combine, n_depths)
     found = {}
     for split, (X, truth) in coded.items():
         bits = outside if split == "train" else None
@@ -132,11 +143,12 @@ def _surfaces(asked: Asked, coded, outside, sizes, n_jobs: int) -> dict[str, Sur
     return {split: found[split] for split in SPLITS if split in found}
 
 
-def _outside(model, count: int, n_jobs: int) -> np.ndarray | None:
+def _outside(model, n_jobs: int) -> np.ndarray | None:
     """The trees' out-of-bag rows as bits; None if there are no bags."""
     if not model.recipe_.bag_size:
         return None
-    return rows_outside(model.recipe_, model.n_rows_, model.chances_, model.seed_, count, n_jobs)
+    drawn = model.recipe_, model.n_rows_, model.chances_, model.seed_
+    return rows_outside(*drawn, n_trees(model.forest_), n_jobs)
 
 
 def _shape(tree) -> tuple[int, int, int]:
@@ -152,9 +164,10 @@ def codes_of(model, y) -> np.ndarray:
     return np.where(model.classes_[codes] == y, codes, -1)
 
 
-def _choose(valid: np.ndarray | None, metric: str) -> int | None:
+def _choose(valid: Surface | None, metric: str) -> int | None:
     """The least depth that is best on validation, the bare prior apart."""
-    if valid is None or np.isnan(valid).all():
+    values = valid.values[metric][-1] if valid else np.full(1, np.nan)
+    if np.isnan(values).all():
         return None
-    score = valid if METRICS[metric].higher_is_better else -valid
+    score = values if METRICS[metric].higher_is_better else -values
     return int(np.argmax(score[1:])) + 1 if len(score) > 1 else 0
