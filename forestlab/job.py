@@ -325,10 +325,15 @@ def identity(config: Config) -> dict[str, str]:
 
 
 def finished_before(config: Config):
-    """The newest finished run with the result of a config, as MLflow's Run; None without one."""
+    """The newest finished run with the result of a config, as MLflow's Run; None without one.
+
+    A run that kept no model or no pictures does not stand for one that is to keep them.
+    """
     from forestlab import tracking
 
-    return tracking.find_finished(open_store(config), identity(config))
+    wanted = {"model": config.tracking.model, "pictures": config.tracking.pictures}
+    kept = {f"tracking.{part}": "True" for part, is_wanted in wanted.items() if is_wanted}
+    return tracking.find_finished(open_store(config), identity(config), kept)
 
 
 def _open_run(config: Config, name: str, parent: Callable[[], str | None], experiment: str | None):

@@ -257,12 +257,12 @@ def children(store: Store, parent_id: str) -> list[Run]:
     return list(found)
 
 
-def find_finished(store: Store, tags: dict[str, str]) -> Run | None:
-    """The newest finished run that has all these tags."""
-    wanted = " and ".join(f"tags.`{key}` = '{value}'" for key, value in tags.items())
-    found = store.client.search_runs(
-        [store.experiment_id], f"{wanted} and attributes.status = 'FINISHED'", max_results=1
-    )
+def find_finished(store: Store, tags: dict[str, str], params: dict[str, str]) -> Run | None:
+    """The newest finished run that has all these tags and parameters."""
+    wanted = [f"tags.`{key}` = '{value}'" for key, value in tags.items()]
+    wanted += [f"params.`{key}` = '{value}'" for key, value in params.items()]
+    query = " and ".join([*wanted, "attributes.status = 'FINISHED'"])
+    found = store.client.search_runs([store.experiment_id], query, max_results=1)
     return found[0] if found else None
 
 

@@ -337,6 +337,18 @@ def test_resume_runs_what_is_missing(failed):
     assert sorted(row["params"]["max_depth"] for row in rows) == ["1", "20", "5"]
 
 
+def test_resume_runs_again_what_kept_less(tmp_path, monkeypatch, capsys):
+    from forestlab import run
+
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    lean = ["dataset=iris", "n_estimators=3", "study=off", "tracking=lean", "resume=true"]
+    told = []
+    for kept in ([], ["tracking.pictures=true"], ["tracking.pictures=true"], []):
+        assert run.main([*lean, *kept]) == 0
+        told.append(capsys.readouterr().out.splitlines()[1].split()[-4])
+    assert told == ["finished", "finished", "skipped", "skipped"]
+
+
 @pytest.mark.parametrize(
     ("sent", "code", "arguments"),
     [(signal.SIGTERM, 143, ["-m", "seed=0,1"]), (signal.SIGINT, 130, ["-m", "seed=0,1"])],

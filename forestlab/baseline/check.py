@@ -49,7 +49,7 @@ def check(options) -> int:
     verdicts = {row.verdict for outcome in outcomes.values() for row in outcome.rows}
     if verdicts <= {"no run"}:
         raise ConfigError("there is nothing to compare: no recorded config has a run.")
-    return 1 if verdicts - {"agrees", "unjudged", "no run"} else 0
+    return 1 if verdicts - {"agrees", "unjudged"} else 0
 
 
 def _paths(options) -> list[Path]:
@@ -120,7 +120,7 @@ def _find(store, wanted: Wanted, mode: str) -> Logged | None:
     }
     if mode != "never":
         tags |= {key: here[key] for key in rules.EXACT}
-    run = tracking.find_finished(store, tags)
+    run = tracking.find_finished(store, tags, {})
     return runs.logged(run, wanted.config) if run else None
 
 
