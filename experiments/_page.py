@@ -142,10 +142,18 @@ def _number(value: float | str) -> str:
 
 
 def _csv(path: Path) -> str:
-    table = pd.read_csv(path)
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
     more = len(table) - MOST_ROWS
     note = f'<p class="quiet">… and {more} rows more in the file.</p>' if more > 0 else ""
-    return page.table(table[:MOST_ROWS], digits=6) + note
+    return page.table(table[:MOST_ROWS].map(_short)) + note
+
+
+def _short(text: str) -> str:
+    """A number with the digits that a person reads."""
+    try:
+        return text if text.lstrip("-").isdigit() else f"{float(text):.6g}"
+    except ValueError:
+        return text
 
 
 def _runs(made: dict[str, Any]) -> str:

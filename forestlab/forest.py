@@ -301,16 +301,15 @@ def by_depth(
 class Asked:
     """A forest made ready to be asked at depth 0 … n_depths - 1.
 
-    `adds` is at most as large as the forest's statistics: make one of these for all that is asked.
+    `adds` is about as large as the forest's statistics, so make one of these for all that is asked.
     """
 
     def __init__(self, forest: Forest, task: str, combiner: str, n_depths: int):
         self.forest, self.task, self.combiner, self.n_depths = forest, task, combiner, n_depths
         self.width = n_sums(combiner, task, forest.stats.shape[1])
-        n_nodes = len(forest.nodes)
-        # Not np.zeros, which is not given large pages: the walk took a quarter longer.
+        n_nodes = len(forest.steps)  # where walks may branch, nodes answer for shares: no table
         place, table = np.empty(n_nodes, np.int64), np.empty((n_nodes, self.width))
-        n_mixed = table_kernel(task, combiner)(forest, place, table)
+        n_mixed = table_kernel(task, combiner)(forest, place, table) if n_nodes else 0
         self.adds = Additions(place, table[:n_mixed].reshape(-1))
 
 
@@ -323,6 +322,8 @@ class DepthWalk:
     """
 
     def __init__(self, asked: Asked, block, first_row: int = 0, everyone=True, outside=None):
+        if not everyone and outside is None:
+            raise ValueError("nothing is asked: neither everyone nor those outside")
         self.asked, self.block, self.first_row = asked, block, first_row
         self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
         self.kernel = surface_kernel(asked.task, asked.combiner)
@@ -346,17 +347,19 @@ class DepthWalk:
         self.n_asked = int(n)
 
 
-def by_fixed_blocks(work: Callable[[slice, np.ndarray], Any], X, n_jobs: int = 1) -> Iterator[Any]:
-    """work(rows, X[rows]) for blocks of BLOCK_ROWS rows, in threads and in order.
+def by_fixed_blocks(
+    work: Callable[[slice, np.ndarray], Any], X, n_jobs: int = 1, size: int = BLOCK_ROWS
+) -> Iterator[Any]:
+    """work(rows, X[rows]) for blocks of `size` rows, in threads and in order.
 
     The blocks do not depend on n_jobs: sums of what is yielded have the same bits with any.
     """
 
     def on_block(start: int):
-        rows = slice(start, min(start + BLOCK_ROWS, len(X)))
+        rows = slice(start, min(start + size, len(X)))
         return work(rows, _block(X, rows))
 
-    starts = range(0, len(X), BLOCK_ROWS)
+    starts = range(0, len(X), size)
     if n_jobs == 1 or len(starts) == 1:
         return map(on_block, starts)
     return in_threads(on_block, starts, n_jobs)

@@ -71,7 +71,7 @@ def bullets(sentences: Iterable[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
-def table(frame: pd.DataFrame, right: Collection[str] = (), digits: int = 4) -> str:
+def table(frame: pd.DataFrame, right: Collection[str] = ()) -> str:
     """The columns of a frame, without its index; numbers, and the columns `right`, to the right."""
     aligned = {
         name: ' class="right"' if name in right or pd.api.types.is_numeric_dtype(column) else ""
@@ -81,14 +81,14 @@ def table(frame: pd.DataFrame, right: Collection[str] = (), digits: int = 4) -> 
     rows = []
     for row in frame.itertuples(index=False, name=None):
         cells = zip(aligned.values(), row, strict=True)
-        rows.append("".join(f"<td{how}>{escape(_text(cell, digits))}</td>" for how, cell in cells))
+        rows.append("".join(f"<td{how}>{escape(_text(cell))}</td>" for how, cell in cells))
     lines = "\n".join(f"<tr>{cells}</tr>" for cells in [head, *rows])
     return f'<div class="wide"><table>\n{lines}\n</table></div>'
 
 
-def _text(cell: Any, digits: int) -> str:
+def _text(cell: Any) -> str:
     if isinstance(cell, float):
-        return "" if cell != cell else f"{cell:.{digits}g}"
+        return "" if cell != cell else f"{cell:.4g}"
     return "" if cell is None else str(cell)
 
 

@@ -268,8 +268,9 @@ def main() -> None:
     parser.add_argument("data", nargs="*", choices=[*DATA, []], help="default: all but mnist")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2, help="threads (default: 2)")
-    parser.add_argument("--memory", action="store_true", help="measure memory instead of time")
-    parser.add_argument("--surface", action="store_true", help="time a study beside its fit")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--memory", action="store_true", help="measure memory instead of time")
+    instead.add_argument("--surface", action="store_true", help="time a study beside its fit")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:

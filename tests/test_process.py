@@ -187,3 +187,37 @@ def test_an_edit_anywhere_in_the_core_leaves_old_kernels_aside(compiled):
     assert len(kernel_folders(compiled.cache)) == 2
     criteria.write_text(before)
     assert run(FIT, compiled.package, **variables) == (compiled.tree, "")
+
+
+# A process that dawdles between looking at the cache and writing to it.
+SLOW_SAVE = """
+import sys, time
+from numba.core import caching
+
+load = caching.IndexDataCacheFile._load_index
+
+def dawdle(self):
+    found = load(self)
+    time.sleep(1.5)
+    return found
+
+caching.IndexDataCacheFile._load_index = dawdle
+from doubling import double
+print(double({}))
+"""
+
+
+def test_processes_that_save_kernels_at_once_do_not_mix_them_up(tmp_path):
+    """Numba would give the kernels for two types the same file."""
+    (tmp_path / "doubling.py").write_text(
+        "from forestlab.core.jit import kernel\n\n@kernel()\ndef double(x):\n    return x + x\n"
+    )
+    variables = {
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]),
+    }
+    both = [start(SLOW_SAVE.format(x), **variables) for x in ("4", "0.5")]
+    assert [process.communicate(timeout=120)[0] for process in both] == ["8\n", "1.0\n"]
+    again = "from doubling import double\n"
+    again += "print(double(4), double(0.5), sum(double.stats.cache_hits.values()))"
+    assert run(again, **variables)[0] == "8 1.0 2\n"

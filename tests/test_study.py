@@ -96,7 +96,7 @@ def test_metrics_by_the_number_of_trees(digits):
         assert list(curve) == sizes
         assert curve[12] == list(digits.metrics[f"{metric}/oob"].values())[-1]
     errors = digits.metrics["by_trees/oob_error"]
-    for size in sizes:  # the same by another way: trees' leaves, one after the other
+    for size in sizes:  # the same by another way: without the walk over depths
         assert errors[size] == pytest.approx(1 - digits.metrics["by_trees/accuracy_oob"][size])
 
 

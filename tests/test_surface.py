@@ -1,5 +1,10 @@
 """Every metric at every depth and number of trees, from one walk."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import naive
 import numpy as np
 import pytest
@@ -13,7 +18,7 @@ from forestlab.core.arrays import AXIS, LEAF, NODE, Tree, plant
 from forestlab.core.search import SEARCHES
 from forestlab.forest import BLOCK_ROWS, Asked, bags, by_depth, combined, rows_outside
 from forestlab.handmade import build_tree
-from forestlab.study.curves import confusion, error_by_voters
+from forestlab.study.curves import confusion, error_by_voters, oob_by_trees
 from forestlab.study.findings import codes_of, study
 from forestlab.study.metrics import METRICS
 from forestlab.study.surface import deepest, grid_of_sizes, surface
@@ -138,11 +143,64 @@ def test_rows_that_go_both_ways_have_the_sums_of_a_prediction(combiner, task):
     def keep(rows, answers, voters):
         got[:, rows] = answers
 
-    by_depth(forest, task, combiner, X, 3, keep)
-    assert same(got, [combined(forest, task, combiner, X, depth)[0] for depth in range(3)])
+    outside = np.packbits([[1, 1, 1, 0, 0, 0, 1, 0, 1], 9 * [1]], axis=1, bitorder="little")
+    for bits in (None, outside):
+        by_depth(forest, task, combiner, X, 3, keep, outside=bits)
+        plain = [combined(forest, task, combiner, X, d, outside=bits)[0] for d in range(3)]
+        assert same(got, plain)
     truth = np.arange(len(X)) % 2 if classes else np.arange(len(X), dtype=float)
-    found, _ = surface(Asked(forest, task, combiner, 3), X, truth)
-    assert same([found.answers], [got[-1]])
+    found, oob = surface(Asked(forest, task, combiner, 3), X, truth, [1, 2], outside=outside)
+    assert same([found.answers, oob.answers], [combined(forest, task, combiner, X)[0], got[-1]])
+    check_errors(oob_by_trees(forest, task, combiner, X, truth, outside), oob)
+
+
+def check_errors(errors, oob):
+    """The error by trees is that of the surface's deepest level, at each number of trees."""
+    assert oob.sizes.tolist() == list(range(1, len(errors) + 1))
+    if oob.is_of_classes:
+        np.testing.assert_allclose(errors, 1.0 - oob.values["accuracy"][:, -1], **CLOSE)
+    else:
+        np.testing.assert_allclose(errors, oob.values["rmse"][:, -1], **CLOSE)
+
+
+@pytest.mark.parametrize(("combiner", "task"), PAIRS)
+def test_the_error_by_trees_is_that_of_the_surface(combiner, task):
+    X, y = data_for(task, BLOCK_ROWS + 20)
+    model = forest_for(task, 6, combine=combiner).fit(X, y)
+    _, oob = walked(model, X, y, sizes=range(1, 7), oob=True)
+    asked = model.forest_, task, combiner, X, codes_of(model, y)
+    outside = rows_outside(*bags_of(model))
+    one, two = (oob_by_trees(*asked, outside, n_jobs) for n_jobs in (1, 2))
+    assert same([one], [two])
+    check_errors(one, oob)
+    outside[:2] = 0  # all rows are in the first two bags
+    errors = oob_by_trees(*asked, outside)
+    assert np.isnan(errors).tolist() == [True, True, False, False, False, False]
+
+
+def small_surface():
+    """Numbers of a small forest; its rows lack values, which leads all walks astray at leaves."""
+    X, y = data_for("classification", 30)
+    model = forest_for("classification", 3).fit(X, y)
+    X = np.where(np.arange(X.size).reshape(X.shape) % 5 == 0, np.nan, X)
+    asked = Asked(model.forest_, model.task, model.combine, 4)
+    found, oob = surface(asked, X, codes_of(model, y), None, 1, rows_outside(*bags_of(model)))
+    answers = combined(model.forest_, model.task, model.combine, X)[0]
+    numbers = [*found.values.values(), *oob.values.values(), found.answers, answers]
+    return [values.tolist() for values in numbers]
+
+
+def test_it_runs_uncompiled_too():
+    """For a debugger, and for whoever asks what a kernel does."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import test_surface; print(test_surface.small_surface())"],
+        cwd=Path(__file__).parent,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(small_surface())
 
 
 # ---- scikit-learn's own trees ------------------------------------------------------------------

@@ -250,7 +250,7 @@ def surface_kernel(task: str, combiner: str):
         bit what it gives.
 
         `adds` is what `tabulate` made of the forest. `everyone` asks all of the trees, `left_out`
-        those whose bit is set in `outside`; either may be empty and is then left alone.
+        those whose bit is set in `outside`; one of them may be empty and is then left alone.
         """
         stats = forest.stats
         short = forest.steps.shape[0] > 0
@@ -306,7 +306,8 @@ def list_paths(steps, first, X, n_rows, walks):
             i = np.uint64(ends[k])
             paths[k, d] = i
             lengths[k] = d + 1
-            ends[k], inner = step_down(steps, first, X, np.uint64(rows[k]), i)
+            child, inner = step_down(steps, first, X, np.uint64(rows[k]), i)
+            ends[k] = child if inner else i
             active[n_moved] = k
             n_moved += inner
         n_active = n_moved
@@ -366,8 +367,9 @@ def fetch_path(adds, walks, k, width):
     """Have the numbers of a path in the cache when its turn comes; those of the first are there."""
     for d in range(4, walks.lengths[k]):
         place = adds.place[np.uint64(walks.paths[k, d])]
-        for j in range(0, width, 8):  # a line of the cache holds 8
-            prefetch(adds.numbers, np.uint64(place + j))
+        if place >= 0:
+            for j in range(0, width, 8):  # a line of the cache holds 8
+                prefetch(adds.numbers, np.uint64(place + j))
 
 
 @functools.cache

@@ -1,9 +1,11 @@
 """Numba's settings, once, and a kernel cache that cannot go stale.
 
-*jitable* marks a plain function that kernels may call; it stays callable from Python. *kernel*
-compiles an entry point: without the GIL, cached on disk. Numba itself only notices an edit of the
-file that holds the entry point, so a changed criterion in another file would leave the old kernel
-in place. The cache folder is therefore named by a hash of all of core's source.
+*jitable* marks a plain function that kernels may call; *kernel* compiles an entry point: without
+the GIL, cached on disk. Numba itself only notices an edit of the file that holds the entry point,
+so a changed criterion in another file would leave the old kernel in place. The cache folder is
+therefore named by a hash of all of core's source. Numba also lets two processes that save kernels
+at once give both the same file, so that one would be called in the other's place: here they take
+turns.
 
 fastmath is off everywhere: NaN means missing here, and sums must not be reordered.
 """
@@ -19,6 +21,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # not a Unix
+    fcntl = None  # type: ignore[assignment]
 
 import numba
 from llvmlite import ir
@@ -70,6 +77,28 @@ def _writable(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
+def _turn() -> Iterator[None]:
+    """Have the cache folder to oneself, among processes that do the same."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with open(cache_folder() / "turn", "w") as file:
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+        yield
+
+
+def _save_in_turn(made: Any) -> None:
+    """Have a compiled function save its kernels only when no other process does."""
+    save = made._cache.save_overload
+
+    def save_overload(*arguments) -> None:
+        with _turn():
+            save(*arguments)
+
+    made._cache.save_overload = save_overload
+
+
+@contextlib.contextmanager
 def _cached_here() -> Iterator[None]:
     """Numba picks a function's cache folder while decorating: point it at ours meanwhile."""
     with _deciding:
@@ -118,7 +147,10 @@ def kernel(purpose: str = "", allocates: bool = True) -> Callable:
         _purposes[id(function)] = purpose
         with _cached_here():
             options: Any = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": allocates}
-            return numba.njit(**options)(function)
+            made = numba.njit(**options)(function)
+        if not config.DISABLE_JIT:
+            _save_in_turn(made)
+        return made
 
     return decorate
 

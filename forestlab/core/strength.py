@@ -58,7 +58,7 @@ def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_row
     frontier : scratch, by `make_frontier`
     labels : (n_nodes,) int32, by `node_values`
     truth : (n_rows,) int32 classes
-    outside, first_row : as in `sum_kernel`
+    outside, first_row : as in `sum_kernel`, but not empty
     """
     n_depths, n_trees = votes.for_truth.shape
     ends = np.empty(tile_rows, np.int64)
@@ -154,7 +154,7 @@ def add_residuals(forest, frontier, means, X, truth, outside, first_row, residua
     frontier : scratch, by `make_frontier`
     means : (n_nodes,) float64, by `node_values`
     truth : (n_rows,) float64
-    outside, first_row : as in `sum_kernel`
+    outside, first_row : as in `sum_kernel`, but not empty
     """
     n_depths, n_trees = residuals.of_trees.shape
     rows, ends, found = np.empty(TILE, np.int64), np.empty(TILE, np.int64), np.empty(TILE)

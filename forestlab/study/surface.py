@@ -5,9 +5,10 @@ trees are asked in order, so the running sums pass the answers of all sizes. For
 the same walk also serves the out-of-bag answer. A cell (size, depth) is, to the bit, what a forest
 fitted with that n_estimators and max_depth gives.
 
-Rows go in blocks of BLOCK_ROWS, whatever the number of threads: the sums over rows come out the
-same. A thread holds the sums of one block, BLOCK_ROWS × depths × classes × 8 bytes, twice for
-training rows; the process one table as large as the forest's statistics.
+Rows go in blocks of `rows_together`, whatever the number of threads and depths: the sums over rows
+come out the same. A thread holds the sums of one block, rows × depths × classes × 8 bytes, which is
+at most 250 kB a depth, and twice that for training rows; the process holds a table about as large
+as the forest's statistics.
 """
 
 from typing import NamedTuple
@@ -17,7 +18,7 @@ import numpy as np
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.combine import n_answers
 from forestlab.core.descend import DepthSums, answers_kernel, judge_kernel
-from forestlab.forest import BLOCK_ROWS, Asked, DepthWalk, by_fixed_blocks, combined
+from forestlab.forest import BLOCK_NUMBERS, BLOCK_ROWS, Asked, DepthWalk, by_fixed_blocks, combined
 from forestlab.study.metrics import Outcome, finished, sums_of
 
 STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
@@ -54,6 +55,11 @@ def grid_of_sizes(n_estimators: int) -> np.ndarray:
     """1, 2, 3, 5, 7, 10, 15, … and all."""
     steps = [int(step * 10**power) for power in range(10) for step in STEPS]
     return np.unique([step for step in steps if step < n_estimators] + [n_estimators])
+
+
+def rows_together(n_answered: int) -> int:
+    """How many rows are studied at a time: fewer if there are many classes."""
+    return int(np.clip(BLOCK_NUMBERS // (64 * n_answered), 1, BLOCK_ROWS))
 
 
 def surface(
@@ -96,7 +102,7 @@ def surface(
         return found
 
     totals: list[dict[str, np.ndarray]] = [{} for _ in range(n_studies)]
-    for blocks in by_fixed_blocks(study_block, X, n_jobs):
+    for blocks in by_fixed_blocks(study_block, X, n_jobs, rows_together(n_answered)):
         for total, by_size in zip(totals, blocks, strict=True):
             for name in by_size[0]:
                 total[name] = total.get(name, 0.0) + np.stack([sums[name] for sums in by_size])
@@ -115,8 +121,9 @@ def deepest(
     answers, voters = combined(forest, task, combiner, X, None, n_jobs)
     n_classes = answers.shape[1] if task == "classification" else 0
     total: dict[str, np.ndarray] = {}
-    for start in range(0, len(X), BLOCK_ROWS):
-        rows = slice(start, min(start + BLOCK_ROWS, len(X)))
+    size = rows_together(answers.shape[1])
+    for start in range(0, len(X), size):
+        rows = slice(start, min(start + size, len(X)))
         once = np.ones(rows.stop - start, np.int64)  # answers are the mean of themselves
         judge = _Judge(task, "average", truth[rows], (1, n_classes), _origin(task, truth))
         sums = judge.sums(DepthSums(answers[rows].copy(), once, once))
