@@ -221,3 +221,13 @@ def test_processes_that_save_kernels_at_once_do_not_mix_them_up(tmp_path):
     again = "from doubling import double\n"
     again += "print(double(4), double(0.5), sum(double.stats.cache_hits.values()))"
     assert run(again, **variables)[0] == "8 1.0 2\n"
+
+
+def test_kernels_that_nobody_uses_are_removed(tmp_path):
+    base = tmp_path / "forestlab"
+    for name, days in (("kernels-old", 61), ("kernels-used", 59), ("mine", 1000)):
+        (base / name).mkdir(parents=True)
+        os.utime(base / name, times=(then := time.time() - 24 * 3600 * days, then))
+    script = "from forestlab.core.jit import cache_folder; print(cache_folder().name)"
+    own = run(script, NUMBA_CACHE_DIR=str(tmp_path))[0].strip()
+    assert {path.name for path in base.iterdir()} == {"kernels-used", "mine", own}

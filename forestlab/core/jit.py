@@ -14,6 +14,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import shutil
 import tempfile
 import threading
 import time
@@ -33,6 +34,8 @@ from numba.core import cgutils, event, types
 from numba.extending import intrinsic, register_jitable
 
 __all__ = ["cache_folder", "compile_seconds", "core_version", "jitable", "kernel", "prefetch"]
+
+KEPT_FOR = 60 * 24 * 3600  # seconds without use until kernels are removed: two months
 
 logger = logging.getLogger("forestlab")
 
@@ -71,9 +74,21 @@ def _base() -> Path:
 
 def _writable(folder: Path) -> Path:
     """The folder, made if need be. Where it cannot be written numba would choose another, stale."""
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder):
-        return folder
+        os.utime(folder)  # a folder is as old as its last use
+    if is_new:
+        _forget_unused(folder.parent)
+    return folder
+
+
+def _forget_unused(base: Path) -> None:
+    """Remove the kernels of versions that nobody has used for a while."""
+    for folder in base.glob("kernels-*"):
+        with contextlib.suppress(OSError):  # another process may do the same
+            if time.time() - folder.stat().st_mtime > KEPT_FOR:
+                shutil.rmtree(folder)
 
 
 @contextlib.contextmanager
