@@ -188,7 +188,9 @@ def test_all_of_them(tmp_path):
     done = make("all", home=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "to do" not in done.stdout
-    assert len(done.stdout.splitlines()) == len(NAMES)
+    *lines, last = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == NAMES
+    assert last.startswith(f"{len(NAMES)} of {len(NAMES)} experiments hold, ")
 
 
 # ---- sweeps of several products ----------------------------------------------------------------
