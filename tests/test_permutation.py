@@ -4,10 +4,9 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn import inspection
-from test_combine import FORESTS, as_bytes, bags_of, data_for, for_each_task, forest_for, trees_of
-from test_strength import BAGS, codes, outside_of, packed
+from test_combine import as_bytes, bags_of, data_for, for_each_task, forest_for, trees_of
+from test_strength import BAGS, codes, outside_of, packed, small_forests
 
 from forestlab import ForestClassifier
 from forestlab.core.arrays import STEP, plant
@@ -57,21 +56,10 @@ def test_importance_is_that_of_its_twin(task, bag, n_repeats):
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
-@given(
-    st.sampled_from(sorted(FORESTS)),
-    st.integers(2, 25),  # rows
-    st.integers(1, 4),  # features
-    st.integers(2, 6),  # classes, or distinct targets
-    st.integers(1, 4),  # trees
-    st.sampled_from(sorted(BAGS)),
-    st.integers(0, 2**16),
-)
-def test_any_forest_is_its_twin(task, n_rows, n_features, n_values, n_trees, bag, seed):
+@given(small_forests(least_trees=1))
+def test_any_forest_is_its_twin(fitted):
     """Among them trees of one leaf, and trees that left out one row or none."""
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 5, (n_rows, n_features)).astype(float)
-    y = rng.integers(0, n_values, n_rows) * (1 if task == "classification" else 0.5)
-    model = FORESTS[task](n_trees, random_state=seed, **BAGS[bag]).fit(X, y)
+    model, X, y = fitted
     found = importance_of(model, X, y)
     np.testing.assert_array_equal(found.increase, twin_of(model, X, y))  # NaN where NaN
     assert np.isnan(found.increase).all(axis=1).tolist() == (found.n_rows == 0).tolist()

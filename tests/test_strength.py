@@ -54,6 +54,19 @@ def twin_of(model, X, y, n_depths):
     return np.array([twin(trees, bags, X, truth, depth) for depth in range(n_depths)]).T
 
 
+@st.composite
+def small_forests(draw, least_trees):
+    """(fitted forest, X, y) with few distinct values, of either task."""
+    task, bag = draw(st.sampled_from(sorted(FORESTS))), draw(st.sampled_from(sorted(BAGS)))
+    n_rows, n_features = draw(st.integers(2, 25)), draw(st.integers(1, 4))
+    n_values, n_trees = draw(st.integers(2, 6)), draw(st.integers(least_trees, 5))
+    seed = draw(st.integers(0, 2**16))
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (n_rows, n_features)).astype(float)
+    y = rng.integers(0, n_values, n_rows) * (1 if task == "classification" else 0.5)
+    return FORESTS[task](n_trees, random_state=seed, **BAGS[bag]).fit(X, y), X, y
+
+
 # ---- the twins ---------------------------------------------------------------------------------
 
 
@@ -70,21 +83,11 @@ def test_strength_is_that_of_its_twin(task, n_trees, bag):
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
-@given(
-    st.sampled_from(sorted(FORESTS)),
-    st.integers(2, 25),  # rows
-    st.integers(1, 3),  # features
-    st.integers(2, 6),  # classes, or distinct targets
-    st.integers(2, 5),  # trees
-    st.sampled_from(sorted(BAGS)),
-    st.integers(0, 2**16),
-)
-def test_any_forest_is_its_twin(task, n_rows, n_features, n_values, n_trees, bag, seed):
+@given(small_forests(least_trees=2))
+def test_any_forest_is_its_twin(fitted):
     """Among them rows that no tree left out, trees that left out none, and pure classes."""
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 5, (n_rows, n_features)).astype(float)
-    y = rng.integers(0, n_values, n_rows) * (1 if task == "classification" else 0.5)
-    model = FORESTS[task](n_trees, random_state=seed, **BAGS[bag]).fit(X, y)
+    model, X, y = fitted
+    task = model.task
     bags = np.array(bags_of(model)) == 0
     found = strength_of(model, X, y)
     if not bags.any():

@@ -8,7 +8,7 @@ its shares, and the label is taken last.
 import numpy as np
 
 from forestlab.core.combine import average_classes
-from forestlab.core.descend import NO_DEPTH, frontier_walk, short_walks, step_down
+from forestlab.core.descend import NO_DEPTH, frontier_walk, short_walks, start_down, step_down
 from forestlab.core.jit import jitable
 
 
@@ -51,7 +51,7 @@ def level_reader(mix):
     """What reads a tree's answers level by level, given what mixes those of a walk that branches"""
 
     @jitable
-    def read_level(forest, values, t, X, rows, n_rows, depth, frontier, ends, found):
+    def read_level(forest, values, t, X, rows, n_rows, depth, frontier, ends, active, found):
         """found[k] = what tree t, cut at a depth, answers for rows[k].
 
         Depths are asked in turn, from 0 on: `ends` keeps where the rows are in between.
@@ -63,13 +63,11 @@ def level_reader(mix):
             return
         first = forest.first_node[t]
         if depth == 0:
-            for k in range(n_rows):
-                ends[k] = first
+            start_down(first, n_rows, ends, active)
         else:
             for k in range(n_rows):
-                i = np.uint64(ends[k])
-                child, inner = step_down(forest.steps, first, X, np.uint64(rows[k]), i)
-                ends[k] = child if inner else i
+                active[k] = k  # though some may be in leaves, where they stay
+            step_down(forest.steps, first, X, rows, ends, active, n_rows)
         for k in range(n_rows):
             found[k] = values[ends[k]]
 

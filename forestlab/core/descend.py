@@ -80,42 +80,47 @@ def side_of(node, params, bits, x):
 
 
 @jitable
-def step_down(steps, first, X, row, i):
-    """The child of node i that a row goes to, and whether there is one.
+def step_down(steps, first, X, rows, ends, active, n_active):
+    """Rows go down a level: rows[k] from node ends[k], for the first `n_active` k in `active`, of
+    which those that left a leaf behind are kept; return how many.
 
     A row alone waits at each step for memory, so rows go down together, a level a pass. The child
     is chosen without a branch, which half the rows would mispredict; indices are unsigned, so that
     numba need not ask whether they count from the end; and the child is fetched until its turn
     comes. Measured on MNIST: 2.5 times as fast as row by row, twice that again, and twice again.
     """
-    step = steps[i]
-    feature = step["feature"]
-    value = X[row, np.uint64(max(feature, 0))]
-    left, right = i + np.uint64(1), np.uint64(first + step["right"])
-    child = left if value <= step["cut"] else right
-    prefetch(steps, child)
-    return child, feature >= 0
+    n_moved = np.int64(0)
+    for a in range(n_active):
+        k = np.uint64(active[a])
+        i = np.uint64(ends[k])
+        step = steps[i]
+        feature = step["feature"]
+        value = X[np.uint64(rows[k]), np.uint64(max(feature, 0))]
+        left, right = i + np.uint64(1), np.uint64(first + step["right"])
+        child = left if value <= step["cut"] else right
+        prefetch(steps, child)
+        is_inner = feature >= 0
+        ends[k] = child if is_inner else i
+        active[n_moved] = k
+        n_moved += is_inner
+    return n_moved
+
+
+@jitable
+def start_down(first, n_rows, ends, active):
+    for k in range(n_rows):
+        ends[k] = first
+        active[k] = k
 
 
 @jitable
 def short_walks(steps, first, X, rows, n_rows, depth, ends, active):
     """ends[k] = the node where rows[k] ends, in the tree that begins at `first`."""
-    for row in range(n_rows):
-        ends[row] = first
-        active[row] = row
-    n_active = np.int64(n_rows)
-    for _ in range(depth):
-        n_moved = np.int64(0)
-        for a in range(n_active):
-            k = np.uint64(active[a])
-            i = np.uint64(ends[k])
-            child, inner = step_down(steps, first, X, np.uint64(rows[k]), i)
-            ends[k] = child if inner else i
-            active[n_moved] = k
-            n_moved += inner
-        n_active = n_moved
-        if n_active == 0:
-            break
+    start_down(first, n_rows, ends, active)
+    n_active, d = np.int64(n_rows), 0
+    while d < depth and n_active > 0:
+        n_active = step_down(steps, first, X, rows, ends, active, n_active)
+        d += 1
 
 
 class Frontier(NamedTuple):
@@ -295,24 +300,15 @@ def surface_kernel(task: str, combiner: str):
 def list_paths(steps, first, X, n_rows, walks):
     """paths[k, :lengths[k]] = the nodes that rows[k] passes, as far as there is room for them."""
     rows, ends, active, lengths, paths, _ = walks
-    for row in range(n_rows):
-        ends[row] = first
-        active[row] = row
-    n_active = np.int64(n_rows)
-    for d in range(paths.shape[1]):
-        n_moved = np.int64(0)
+    start_down(first, n_rows, ends, active)
+    n_active, d = np.int64(n_rows), 0
+    while d < paths.shape[1] and n_active > 0:
         for a in range(n_active):
             k = np.uint64(active[a])
-            i = np.uint64(ends[k])
-            paths[k, d] = i
+            paths[k, d] = ends[k]
             lengths[k] = d + 1
-            child, inner = step_down(steps, first, X, np.uint64(rows[k]), i)
-            ends[k] = child if inner else i
-            active[n_moved] = k
-            n_moved += inner
-        n_active = n_moved
-        if n_active == 0:
-            break
+        n_active = step_down(steps, first, X, rows, ends, active, n_active)
+        d += 1
 
 
 @jitable

@@ -61,7 +61,7 @@ def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_row
     outside, first_row : as in `sum_kernel`, but not empty
     """
     n_depths, n_trees = votes.for_truth.shape
-    ends = np.empty(tile_rows, np.int64)
+    ends, active = np.empty(tile_rows, np.int64), np.empty(tile_rows, np.int64)
     tile = Tile(
         np.empty((n_trees, tile_rows), np.int64),
         np.empty(n_trees, np.int64),
@@ -81,7 +81,7 @@ def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_row
             for k in range(n_asked):
                 tile.voters[rows[k] - first] += 1
             for d in range(n_depths):
-                read_labels(forest, labels, t, X, rows, n_asked, d, frontier, ends, cast[d])
+                read_labels(forest, labels, t, X, rows, n_asked, d, frontier, ends, active, cast[d])
                 for k in range(n_asked):
                     tile.counts[d, rows[k] - first, cast[d, k]] += 1
         judge_rows(tile, truth, first, n, votes)
@@ -157,7 +157,8 @@ def add_residuals(forest, frontier, means, X, truth, outside, first_row, residua
     outside, first_row : as in `sum_kernel`, but not empty
     """
     n_depths, n_trees = residuals.of_trees.shape
-    rows, ends, found = np.empty(TILE, np.int64), np.empty(TILE, np.int64), np.empty(TILE)
+    rows, ends = np.empty(TILE, np.int64), np.empty(TILE, np.int64)
+    active, found = np.empty(TILE, np.int64), np.empty(TILE)
     for first in range(0, X.shape[0], TILE):
         for t in range(n_trees):
             n_tile = min(TILE, X.shape[0] - first)
@@ -166,7 +167,7 @@ def add_residuals(forest, frontier, means, X, truth, outside, first_row, residua
             for k in range(n_asked):
                 residuals.voters[rows[k]] += 1
             for d in range(n_depths):
-                read_means(forest, means, t, X, rows, n_asked, d, frontier, ends, found)
+                read_means(forest, means, t, X, rows, n_asked, d, frontier, ends, active, found)
                 for k in range(n_asked):
                     residual = truth[rows[k]] - found[k]
                     residuals.of_trees[d, t] += residual * residual
