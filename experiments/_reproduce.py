@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import experiments
 from experiments import LoggedRun, Verdict
 from experiments._page import write_page
-from experiments._runs import find
+from experiments._runs import find, logged_as
 from forestlab import figures, report, run
 from forestlab.config import home
 
@@ -55,7 +55,12 @@ def logged_runs(name: str) -> list[LoggedRun]:
             code = run.main([f"experiment={name}", "resume=true"])
         if code in STOPPED:
             raise SystemExit(code)
-        runs = [found or find(config) for found, config in zip(runs, jobs, strict=True)]
+        # Results stand in the order of the jobs; those of other processes are not among them.
+        done = run.results if len(run.results) == len(jobs) else [None] * len(jobs)
+        runs = [
+            found or (logged_as(config, result.run_id) if result else find(config))
+            for found, config, result in zip(runs, jobs, done, strict=True)
+        ]
     there = {found.id: found for found in runs if found}  # jobs that differ in name only share one
     if None in runs:
         raise RunsFailed(f"{runs.count(None)} of {len(jobs)} runs failed, nothing drawn")

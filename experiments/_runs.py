@@ -80,3 +80,11 @@ def find(config: Config) -> LoggedRun | None:
 
     run = job.finished_before(config)
     return None if run is None else LoggedRun(job.open_store(config), run)
+
+
+def logged_as(config: Config, run_id: str | None) -> LoggedRun | None:
+    """A run whose id is known; None without one, as of a job that failed."""
+    from forestlab import job
+
+    store = job.open_store(config)
+    return LoggedRun(store, store.client.get_run(run_id)) if run_id else None
