@@ -273,6 +273,8 @@ def do_job(config: Config, overrides: list[str], experiment: str | None) -> floa
     """One job: its result goes to `results`, whatever comes of it."""
     from forestlab import job, report
 
+    if len(results) < 2:  # what starting up and the first job import is there to stay: looking
+        gc.freeze()  # through it again and again is a tenth of a sweep of small runs
     gc.enable()
     name = job_name(config, overrides)
     report.show_warnings()
