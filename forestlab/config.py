@@ -28,6 +28,7 @@ from omegaconf import MISSING, OmegaConf
 class ConfigError(ValueError):
     """A mistake of the person at the keyboard, in one sentence."""
 
+from omegaconf.errors import OmegaConfBaseException
 
 @dataclass
 class DatasetConfig:
@@ -122,6 +123,7 @@ STORES = ("sqlite:///", "http://", "https://", "postgresql", "mysql", "mssql", "
 SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat
 STUDIES = ("auto", "full", "light", "off")
 NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
+GROUPS = ("dataset", "model", "criterion", "search", "study", "tracking")
 
 
 def register() -> None:
@@ -182,12 +184,36 @@ def check_store(tracking: TrackingConfig) -> None:
 def require_home() -> None:
     """Raise ConfigError unless home can be written to."""
     try:
-        home().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=home()):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
             pass
+def require_store(tracking: TrackingConfig) -> None:
+    """Raise ConfigError unless runs can be logged, as far as that can be known without MLflow."""
+    check_store(tracking)
+    if not tracking.experiment.strip():
+        raise ConfigError(f"tracking.experiment must be a name; got {tracking.experiment!r}.")
+    uri = store_uri(tracking)
+    if uri.startswith("sqlite:///"):
+        path = Path(uri.removeprefix("sqlite:///").partition("?")[0])
+        _require_writable(path.parent, "choose another tracking.uri")
+        try:
+            with open(path, "rb+") as file:
+                begins = file.read(6)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ConfigError(f"tracking.uri must name a file; got {uri!r}: {error}.") from error
+        if begins not in (b"", b"SQLite"):
+            raise ConfigError(f"tracking.uri: {path} is there and is not a database of SQLite.")
+
+
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ConfigError(f"{home()} cannot be written ({reason}): set FORESTLAB_HOME.") from error
+    _require_writable(home(), "set FORESTLAB_HOME")
+
+
+def _require_writable(folder: Path, advice: str) -> None:
+        raise ConfigError(f"{folder} cannot be written ({reason}): {advice}.") from error
 
 
 def settled(config, is_sweep: bool):
@@ -196,7 +222,14 @@ def settled(config, is_sweep: bool):
     Later would not do: a run has two threads, and while one copies a config, its parts have no
     parent in which the other could look.
     """
-    OmegaConf.resolve(config)
+    try:
+        OmegaConf.resolve(config)
+    except OmegaConfBaseException as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"{_unresolved(config)} cannot be looked up: {reason}.") from error
+    for key, value in flat(config, resolve=False).items():
+        if "${" in str(value):  # escaped; it would be looked up the next time
+            raise ConfigError(f"{key}={value}: a value cannot have ${{ in it, escaped or not.")
     if config.study.name == "auto":
         config.study.name = "light" if is_sweep else "full"
     return config
@@ -208,6 +241,16 @@ def sigterm_ends() -> Iterator[None]:
 
     def terminate(signum, frame):
         raise SystemExit(143)
+def _unresolved(config) -> str:
+    """The first KEY=${…} of a config that leads nowhere."""
+    for key, text in flat(config, resolve=False).items():
+        try:
+            OmegaConf.select(config, key)
+        except OmegaConfBaseException:
+            return f"{key}={text}"
+    return "${…}"
+
+
 
     before = signal.signal(signal.SIGTERM, terminate)
     try:
@@ -219,16 +262,16 @@ def sigterm_ends() -> Iterator[None]:
 # ---- what a config says ------------------------------------------------------------------------
 
 
-def flat(config) -> dict[str, Any]:
-    """The resolved config as one level of dotted keys; `sweeps` is of all jobs, not of one."""
+def flat(config, resolve: bool = True) -> dict[str, Any]:
+    """The config as one level of dotted keys; `sweeps` is of all jobs, not of one."""
     found: dict[str, Any] = {}
-    whole: Any = OmegaConf.to_container(config, resolve=True)
+    whole: Any = OmegaConf.to_container(config, resolve=resolve)
     whole.pop("sweeps", None)
     waiting = [("", whole)]
     while waiting:
         prefix, node = waiting.pop()
         for key, value in node.items():
-            if isinstance(value, dict):
+            if isinstance(value, dict) and value:
                 waiting.append((f"{prefix}{key}.", value))
             else:
                 found[prefix + key] = value

@@ -158,7 +158,7 @@ def check(config: Config) -> None:
         raise ConfigError(f"seed must be a whole number from 0 to 2**32 - 1; got {config.seed}.")
     _check_study(config)
     if config.tracking.name != "none":
-        configs.check_store(config.tracking)
+        configs.require_store(config.tracking)
     try:
         data = prepare(config)
         recipe(config, data)

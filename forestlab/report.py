@@ -5,11 +5,12 @@ Progress goes to standard error and only to a terminal; the table goes to standa
 
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from forestlab.config import home
+from forestlab.config import ConfigError, home
 
 WIDEST_NAME = 60  # letters of a run's name in a table
 
@@ -51,7 +52,8 @@ def done(result) -> None:
 
 def failed(name: str, error: Exception) -> None:
     line = str(error).strip().split("\n")[0]
-    print(f"error: {name} failed: {type(error).__name__}: {line}", file=sys.stderr, flush=True)
+    kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
+    print(f"error: {name} failed: {kind}{line}", file=sys.stderr, flush=True)
 
 
 def killed() -> None:
@@ -128,4 +130,4 @@ def ui_command(where: str) -> str:
     own = where == f"sqlite:///{home() / 'mlflow.db'}"
     if script.is_file() and own:
         return os.path.relpath(script)
-    return f"mlflow server --workers 1 --backend-store-uri {where}"
+    return f"mlflow server --workers 1 --backend-store-uri {shlex.quote(where)}"

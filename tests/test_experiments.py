@@ -276,7 +276,7 @@ def test_sweeps_name_no_result():
     [
         (["experiment=tree_regression,forest_regression"], "one at a time"),
         (["experiment=tree"], "no experiment=tree: choose "),
-        (["sweeps=[]"], "has no runs: it is only drawn"),
+        (["experiment=impurity_worked"], "has no runs: it is only drawn"),
     ],
 )
 def test_a_mistake_is_one_line(arguments, told, monkeypatch, tmp_path, capsys):
