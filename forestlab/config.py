@@ -4,6 +4,11 @@ Hydra composes conf/*.yaml over the schema, so a mistyped key or a wrong type is
 *fingerprint* of a config names the result it gives: it covers the keys that may change a number,
 and of those only the ones that differ from the schema's default, so that an option added later
 does not change the fingerprint of old runs.
+
+A default that is changed does not show in fingerprints either. So a logged run stands for a config
+only if it has its fingerprint and its logged parameters *agree*, default or not, in every key that
+may change a number. A key that the run did not know was added later, with a default by which
+nothing changed: it agrees.
 """
 
 import ast
@@ -14,7 +19,7 @@ import signal
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,12 +28,12 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import MISSING, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 
 class ConfigError(ValueError):
     """A mistake of the person at the keyboard, in one sentence."""
 
-from omegaconf.errors import OmegaConfBaseException
 
 @dataclass
 class DatasetConfig:
@@ -118,12 +123,13 @@ class Config:
     sweeps: list[str] | None = None  # products of overrides, as typed; null: this is one job
 
 
+GROUPS = ("dataset", "model", "criterion", "search", "study", "tracking")
 TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume")
 STORES = ("sqlite:///", "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
 SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat
 STUDIES = ("auto", "full", "light", "off")
 NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
-GROUPS = ("dataset", "model", "criterion", "search", "study", "tracking")
+LONGEST_PARAM = 6000  # letters of a parameter that MLflow keeps
 
 
 def register() -> None:
@@ -181,12 +187,6 @@ def check_store(tracking: TrackingConfig) -> None:
             ) from error
 
 
-def require_home() -> None:
-    """Raise ConfigError unless home can be written to."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
 def require_store(tracking: TrackingConfig) -> None:
     """Raise ConfigError unless runs can be logged, as far as that can be known without MLflow."""
     check_store(tracking)
@@ -207,12 +207,18 @@ def require_store(tracking: TrackingConfig) -> None:
             raise ConfigError(f"tracking.uri: {path} is there and is not a database of SQLite.")
 
 
-    except OSError as error:
-        reason = error.strerror or str(error)
+def require_home() -> None:
+    """Raise ConfigError unless home can be written to."""
     _require_writable(home(), "set FORESTLAB_HOME")
 
 
 def _require_writable(folder: Path, advice: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = error.strerror or str(error)
         raise ConfigError(f"{folder} cannot be written ({reason}): {advice}.") from error
 
 
@@ -235,12 +241,6 @@ def settled(config, is_sweep: bool):
     return config
 
 
-@contextmanager
-def sigterm_ends() -> Iterator[None]:
-    """Let SIGTERM end what runs as an exception does, so that runs are marked as KILLED."""
-
-    def terminate(signum, frame):
-        raise SystemExit(143)
 def _unresolved(config) -> str:
     """The first KEY=${…} of a config that leads nowhere."""
     for key, text in flat(config, resolve=False).items():
@@ -251,6 +251,12 @@ def _unresolved(config) -> str:
     return "${…}"
 
 
+@contextmanager
+def sigterm_ends() -> Iterator[None]:
+    """Let SIGTERM end what runs as an exception does, so that runs are marked as KILLED."""
+
+    def terminate(signum, frame):
+        raise SystemExit(143)
 
     before = signal.signal(signal.SIGTERM, terminate)
     try:
@@ -278,20 +284,37 @@ def flat(config, resolve: bool = True) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
+def deciding(config) -> dict[str, Any]:
+    """What a config says that may change a number, by dotted keys."""
+    return {key: value for key, value in flat(config).items() if key.split(".")[0] not in NO_RESULT}
+
+
 def chosen(config) -> dict[str, Any]:
     """What a config says that may change a number and is not the default, by dotted keys."""
     defaults = flat_defaults()
     return {
         key: value
-        for key, value in flat(config).items()
-        if key.split(".")[0] not in NO_RESULT
-        and json.dumps(defaults.get(key)) != json.dumps(value)  # 1, a row, is not 1.0, all of them
+        for key, value in deciding(config).items()
+        if json.dumps(defaults.get(key)) != json.dumps(value)  # 1, a row, is not 1.0, all of them
     }
 
 
 def fingerprint(config) -> str:
     """16 hex digits that name the result of a config."""
     return hashlib.sha256(json.dumps(chosen(config), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def agree(params: Mapping[str, str], config) -> bool:
+    """Whether a run's logged parameters say what a config says, in all that may change a number."""
+    return all(
+        params.get(key, text) == text
+        for key, text in ((key, param_text(value)) for key, value in deciding(config).items())
+    )
+
+
+def param_text(value: Any) -> str:
+    """A value as MLflow keeps it."""
+    return str(value)[:LONGEST_PARAM]
 
 
 def typed(text: str) -> Any:

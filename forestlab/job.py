@@ -333,7 +333,7 @@ def finished_before(config: Config):
 
     wanted = {"model": config.tracking.model, "pictures": config.tracking.pictures}
     kept = {f"tracking.{part}": "True" for part, is_wanted in wanted.items() if is_wanted}
-    return tracking.find_finished(open_store(config), identity(config), kept)
+    return tracking.find_finished(open_store(config), normalised(config), identity(config), kept)
 
 
 def _open_run(config: Config, name: str, parent: Callable[[], str | None], experiment: str | None):

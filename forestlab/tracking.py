@@ -30,8 +30,17 @@ from mlflow.entities import (
     ViewType,
 )
 from mlflow.exceptions import MlflowException
+from sqlalchemy.exc import SQLAlchemyError
 
-from forestlab.config import ConfigError, TrackingConfig, check_store, store_uri
+from forestlab.config import (
+    Config,
+    ConfigError,
+    TrackingConfig,
+    agree,
+    check_store,
+    param_text,
+    store_uri,
+)
 from forestlab.numbers import Number
 
 os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")  # a bar for each file read
@@ -42,7 +51,7 @@ PARENT = "mlflow.parentRunId"
 KIND = "mlflow.experimentKind"  # makes the UI open on training runs, not on traces
 MOST_METRICS, MOST_PARAMS = 1000, 100  # in one batch
 MOST_RUNS = 1000  # in one answer of a search
-LONGEST_PARAM = 6000
+UNOPENED = (MlflowException, SQLAlchemyError, ImportError, OSError)  # of a store
 TRUSTED = [
     "forestlab.core.arrays.Forest",
     "forestlab.core.arrays.Settings",
@@ -74,7 +83,7 @@ def open_store(config: TrackingConfig) -> Store:
     try:
         client = MlflowClient(tracking_uri=uri)
         return Store(client, uri, _experiment(client, config.experiment, artifacts))
-    except (MlflowException, ImportError, OSError) as error:
+    except UNOPENED as error:
         raise ConfigError(f"tracking.uri: {uri!r} does not open: {_first_line(error)}") from error
 
 
@@ -87,7 +96,7 @@ def open_existing(config: TrackingConfig) -> Store:
     try:
         client = MlflowClient(tracking_uri=uri)
         experiments = {found.name: found.experiment_id for found in client.search_experiments()}
-    except (MlflowException, ImportError, OSError) as error:
+    except UNOPENED as error:
         raise ConfigError(f"{uri!r} does not open: {_first_line(error)}") from error
     if config.experiment not in experiments:
         there = ", ".join(sorted(experiments)) or "none"
@@ -170,7 +179,7 @@ def log_numbers(
         for number in numbers
         if number.value == number.value
     ]
-    pairs = [Param(key, str(value)[:LONGEST_PARAM]) for key, value in (params or {}).items()]
+    pairs = [Param(key, param_text(value)) for key, value in (params or {}).items()]
     labels = [RunTag(key, str(value)) for key, value in (tags or {}).items()]
     while metrics or pairs or labels:
         store.client.log_batch(
@@ -257,13 +266,14 @@ def children(store: Store, parent_id: str) -> list[Run]:
     return list(found)
 
 
-def find_finished(store: Store, tags: dict[str, str], params: dict[str, str]) -> Run | None:
-    """The newest finished run that has all these tags and parameters."""
+def find_finished(
+    store: Store, config: Config, tags: dict[str, str], params: dict[str, str] | None = None
+) -> Run | None:
+    """The newest finished run that has all these tags and parameters and agrees with a config."""
     wanted = [f"tags.`{key}` = '{value}'" for key, value in tags.items()]
-    wanted += [f"params.`{key}` = '{value}'" for key, value in params.items()]
-    query = " and ".join([*wanted, "attributes.status = 'FINISHED'"])
-    found = store.client.search_runs([store.experiment_id], query, max_results=1)
-    return found[0] if found else None
+    wanted += [f"params.`{key}` = '{value}'" for key, value in (params or {}).items()]
+    found = search(store, " and ".join([*wanted, "attributes.status = 'FINISHED'"]))
+    return next((run for run in found if agree(run.data.params, config)), None)
 
 
 def sweep_up(store: Store) -> int:

@@ -112,15 +112,15 @@ def _find(store, wanted: Wanted, mode: str) -> Logged | None:
     """
     from forestlab import provenance, tracking
 
-    here = provenance.versions()
+    here, config = provenance.versions(), runs.config_of(wanted.config)
     tags = {
-        "config_hash": configs.fingerprint(runs.config_of(wanted.config)),
+        "config_hash": configs.fingerprint(config),
         "dataset_digest": wanted.digest,
         "result_version": here["result_version"],
     }
     if mode != "never":
         tags |= {key: here[key] for key in rules.EXACT}
-    run = tracking.find_finished(store, tags, {})
+    run = tracking.find_finished(store, config, tags)
     return runs.logged(run, wanted.config) if run else None
 
 

@@ -72,7 +72,8 @@ def _again(store, name: str, old: Baseline) -> list[Logged]:
     for group, label in zip(old.groups, labels(old.groups), strict=True):
         for i in range(len(group.seeds)):
             config = runs.config_of(group.config_of(i))
-            run = tracking.find_finished(store, {"config_hash": configs.fingerprint(config)}, {})
+            tags = {"config_hash": configs.fingerprint(config)}
+            run = tracking.find_finished(store, config, tags)
             if run is None:
                 shown = run_label(group, label, i)
                 raise ConfigError(f"no run of {shown!r} is logged: `check {name}` makes it.")

@@ -40,7 +40,8 @@ def read_config(run) -> dict[str, Any]:
     config = config_of({key: configs.typed(text) for key, text in run.data.params.items()})
     if configs.fingerprint(config) != run.data.tags["config_hash"]:
         raise ConfigError(
-            f"the config of run {run.info.run_id} cannot be read back from its parameters."
+            f"the config of run {run.info.run_id} cannot be read back from its parameters; "
+            "if a default has changed since, run it again."
         )
     return configs.chosen(config) | {key: OmegaConf.select(config, key) for key in SEEDS}
 

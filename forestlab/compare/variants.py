@@ -46,7 +46,12 @@ def newest(runs: pd.DataFrame) -> pd.DataFrame:
     if not same:
         return runs
     runs = runs.sort_values("start_time", ascending=False, kind="stable")
-    return runs[~runs.duplicated(same) | runs[same].isna().any(axis=1)]
+    said = [
+        c
+        for c in runs
+        if c.startswith(PARAM) and c.removeprefix(PARAM).split(".")[0] not in NO_RESULT
+    ]
+    return runs[~runs.duplicated(same + said) | runs[same].isna().any(axis=1)]
 
 
 def differing(runs: pd.DataFrame) -> list[str]:
