@@ -5,10 +5,12 @@ import json
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +21,13 @@ from forestlab import config as configs
 from forestlab import datasets
 from forestlab.config import STUDIES, Config, ConfigError
 from forestlab.core.criteria import CRITERIA
-from forestlab.core.jit import compile_seconds
+from forestlab.core.jit import compile_seconds, is_loaded
 from forestlab.datasets.truth import TRUTHS, draw, truth
+from forestlab.forest import kernel_for
 
 LONGEST_WAIT = 30  # seconds for a store to answer when a run ends early
+HEAD_START = 2  # seconds for which a run is left alone before it is opened in the store
+MOST_NUMBERS = 100_000  # of data that a stump is grown on first: hundredths of a second
 
 
 class Result(NamedTuple):
@@ -202,31 +207,48 @@ def fit_and_study(config: Config, show: bool) -> Done:
     from forestlab.parameters import n_threads
     from forestlab.study.findings import study
 
+    waited = compile_seconds()
     data = prepare(config)
     splits = {name: (data.X[rows], data.y[rows]) for name, rows in data.parts._asdict().items()}
     model = build(config, data.dataset.task)
     model.verbose = int(show)
-    compiled_before = compile_seconds()
-    start = time.perf_counter()
-    model.fit(*splits["train"])
-    fitted = time.perf_counter()
-    compiled = compile_seconds() - compiled_before
-    asked = splits["test"] if len(splits["test"][1]) else splits["train"]
-    model.predict(asked[0])
-    predicted = time.perf_counter()
-    model.feature_names_in_ = np.array(data.dataset.frame.columns, dtype=object)
-    studying = time.perf_counter()
+    _load_kernels(config, data, *splits["train"])
     n_jobs, wanted = n_threads(config.n_jobs), config.study
-    found = study(model, splits, n_jobs, wanted.name, wanted.rows, wanted.cuts)
-    drawn = _draw_and_fit(config, data, n_jobs, show) if wanted.draws else None
-    seconds = {
-        "fit": fitted - start - compiled,
-        "predict": predicted - fitted,
-        "study": time.perf_counter() - studying,
-    }
-    if compiled:
-        seconds["compile"] = compiled
+    seconds: dict[str, float] = {}
+    with _timing(seconds, "fit"):
+        model.fit(*splits["train"])
+    asked = splits["test"] if len(splits["test"][1]) else splits["train"]
+    with _timing(seconds, "predict"):
+        model.predict(asked[0])
+    model.feature_names_in_ = np.array(data.dataset.frame.columns, dtype=object)
+    with _timing(seconds, "study"):
+        found = study(model, splits, n_jobs, wanted.name, wanted.rows, wanted.cuts)
+        drawn = _draw_and_fit(config, data, n_jobs, show) if wanted.draws else None
+    if compile_seconds() > waited:
+        seconds["compile"] = compile_seconds() - waited
     return Done(model, found, drawn, seconds)
+
+
+def _load_kernels(config: Config, data: Prepared, X: np.ndarray, y: np.ndarray) -> None:
+    """Grow a stump and ask it, before a clock runs, if no such forest has grown in this process.
+
+    The first fit takes 0.4 s to load kernels, which `_timing` would leave out, and some 0.02 s to
+    set other things up, which it would not: as long again as a small fit.
+    """
+    if X.size > MOST_NUMBERS or is_loaded(kernel_for(recipe(config, data))):
+        return
+    stump = build(config, data.dataset.task)
+    small = {"max_depth": 1, "n_estimators": 1}
+    stump.set_params(**{key: small[key] for key in small if key in stump.get_params()})
+    stump.fit(X, y).predict(X[:1])
+
+
+@contextmanager
+def _timing(seconds: dict[str, float], name: str) -> Iterator[None]:
+    """Keep how long this takes, without the time that it waits for kernels."""
+    start, waited = time.perf_counter(), compile_seconds()
+    yield
+    seconds[name] = time.perf_counter() - start - (compile_seconds() - waited)
 
 
 def _draw_and_fit(config: Config, data: Prepared, n_jobs: int, show: bool):
@@ -266,9 +288,12 @@ def run(
 ) -> Result:
     """Do one run, and log it unless tracking is off.
 
-    The run is opened while the forest already grows: importing MLflow and opening a store take
-    longer than many a fit. `parent` gives the id of the sweep's run, or None; `experiment` names
-    the figure or table that the run is for, as a tag.
+    The run is opened in another thread, once the forest is studied or after HEAD_START seconds:
+    importing MLflow takes longer than many a fit, and beside it a fit of 0.02 s takes 0.2. A first
+    fit of more than HEAD_START seconds shares the machine with that.
+
+    `parent` gives the id of the sweep's run, or None; `experiment` names the figure or table that
+    the run is for, as a tag.
     """
     config = normalised(config)
     if config.tracking.name == "none":
@@ -279,9 +304,13 @@ def run(
             metrics, uri = dict(done.data.metrics), open_store(config).uri
             return Result(name, "SKIPPED", done.info.run_id, metrics, uri)
     prepare(config)  # before two threads ask for it
-    opened = background().submit(_open_run, config, name, parent, experiment)
+    is_measured = Event()
+    opened = background().submit(_open_run, config, name, parent, experiment, is_measured)
     try:
-        done = fit_and_study(config, show)
+        try:
+            done = fit_and_study(config, show)
+        finally:
+            is_measured.set()
         store, run_id = opened.result()
         numbers = _log(config, store, run_id, name, done)
     except Exception:
@@ -336,8 +365,15 @@ def finished_before(config: Config):
     return tracking.find_finished(open_store(config), normalised(config), identity(config), kept)
 
 
-def _open_run(config: Config, name: str, parent: Callable[[], str | None], experiment: str | None):
+def _open_run(
+    config: Config,
+    name: str,
+    parent: Callable[[], str | None],
+    experiment: str | None,
+    is_measured: Event,
+):
     """Start the run and log what is known of it before the fit; (store, run id)."""
+    is_measured.wait(HEAD_START)
     from forestlab import tracking
 
     store = open_store(config)

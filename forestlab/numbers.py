@@ -17,7 +17,8 @@ trees/n_nodes, n_leaves, depth means over trees
 trees/cuts                     scored to grow a tree, mean over trees, if study.cuts asks for it
 rows/…                         rows that the costly parts of a study looked at
 rows/draws                     training sets drawn
-seconds/…
+seconds/fit, predict, study, log
+seconds/compile                waited for kernels to be compiled or loaded; in none of the others
 """
 
 from collections.abc import Iterator

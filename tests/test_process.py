@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from forestlab import job
+from forestlab.core import jit
 from forestlab.core.jit import cache_folder
 
 ROOT = Path(__file__).parents[1]
@@ -187,6 +189,58 @@ def test_an_edit_anywhere_in_the_core_leaves_old_kernels_aside(compiled):
     assert len(kernel_folders(compiled.cache)) == 2
     criteria.write_text(before)
     assert run(FIT, compiled.package, **variables) == (compiled.tree, "")
+
+
+MEASURE = """
+from forestlab import job, run
+from forestlab.core.jit import compile_seconds
+
+waits, timing = {}, job._timing
+
+@job.contextmanager
+def watched(seconds, name):
+    before = compile_seconds()
+    with timing(seconds, name):
+        yield
+    waits[name] = compile_seconds() - before
+
+job._timing = watched
+(config,) = run.jobs(["dataset=iris", "n_estimators=3", "tracking=none", "study=off", *MORE])
+for _ in range(2):
+    seconds = job.fit_and_study(config, False).seconds
+    print(waits["fit"] > 0, waits["predict"] > 0, "compile" in seconds, seconds["fit"] > 0)
+"""
+
+
+def test_no_clock_runs_while_kernels_are_loaded():
+    """The second is as it is in a sweep: everything is there."""
+    there = "False False False True"
+    assert run(f"MORE = []{MEASURE}")[0].splitlines() == ["False False True True", there]
+    # What is too large to grow a stump of first waits, and the clock leaves that out.
+    large = f"MORE = []\nfrom forestlab import job\njob.MOST_NUMBERS = 0{MEASURE}"
+    assert run(large)[0].splitlines() == ["True True True True", there]
+
+
+def test_waiting_for_kernels_is_left_out_of_a_time(monkeypatch):
+    now = iter([10.0, 15.0])
+    waited = iter([1.0, 1.0 + 4.5])
+    monkeypatch.setattr(job.time, "perf_counter", lambda: next(now))
+    monkeypatch.setattr(job, "compile_seconds", lambda: next(waited))
+    seconds = {}
+    with job._timing(seconds, "fit"):
+        pass
+    assert seconds == {"fit": 0.5}
+
+
+def test_threads_that_wait_at_once_count_once(monkeypatch):
+    wait, now = jit._Wait(), iter([1.0, 5.0, 7.0, 8.5])
+    monkeypatch.setattr(jit.time, "perf_counter", lambda: next(now))
+    for happens in (wait.on_start, wait.on_start, wait.on_end, wait.on_end):
+        happens(None)
+    assert wait.seconds == 4.0
+    for happens in (wait.on_start, wait.on_end):
+        happens(None)
+    assert wait.seconds == 4.0 + 1.5
 
 
 # A process that dawdles between looking at the cache and writing to it.

@@ -7,7 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import mlflow
@@ -20,7 +22,9 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import confusion_matrix, log_loss
 from sklearn.model_selection import train_test_split
 
-from forestlab import ForestClassifier
+from forestlab import ForestClassifier, job, run
+from forestlab import config as configs
+from forestlab.baseline import check, runs
 
 EXACT = ["model=forest", "dataset=digits", "-m", "max_depth=1,5,20"]
 SMALL = ["n_estimators=3", "tracking.model=false", "tracking.pictures=false"]
@@ -77,9 +81,9 @@ def test_the_parent_carries_the_comparison(sweep):
 def test_the_table_at_the_end(sweep):
     lines = sweep.stdout.splitlines()
     assert lines[0].split()[:2] == ["run", "status"]
-    for line, run in zip(lines[1:4], sweep.children, strict=True):
-        assert line.startswith(run.info.run_name)
-        assert f"{run.data.metrics['accuracy/test']:.4g}" in line
+    for line, child in zip(lines[1:4], sweep.children, strict=True):
+        assert line.startswith(child.info.run_name)
+        assert f"{child.data.metrics['accuracy/test']:.4g}" in line
     assert sweep.parent.info.run_id in sweep.stdout
     assert str(sweep.home / "mlflow.db") in sweep.stdout
 
@@ -241,43 +245,6 @@ def test_the_model_loads_in_both_flavours(sweep, deepest, digits):
 # ---- other commands ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["maxdepth=3"], "no option 'maxdepth': did you mean max_depth?"),
-        (["max_depth=x"], "max_depth=x: Value 'x' of type 'str' could not be converted to Integer"),
-        (["model=forst"], "no model=forst: choose bagging, forest, rno, subspace, tree."),
-        (["criterion=variance"], "criterion=variance does not fit dataset=digits"),
-        (["max_depth=1,2"], "max_depth=1,2 is a sweep: add -m"),
-        (
-            ["-m", "max_depth=1,-2"],
-            "max_depth must be a whole number of at least 1 or None; got -2",
-        ),
-        (["n_estimators=0"], "n_estimators must be a whole number of at least 1; got 0"),
-        (["dataset=csv"], "dataset.path"),
-        (["model.class_weight=foo"], "class_weight must be"),
-        (["dataset=boston", "model.class_weight=balanced"], "does not go with regression"),
-        (["model=tree", "model.bootstrap=true"], "does not go with a single tree"),
-        (["tracking.uri=foo/bar"], "tracking.uri must begin with one of sqlite"),
-        (["tracking.uri=http://127.0.0.1:1"], "no MLflow server answers at http://127.0.0.1:1"),
-    ],
-)
-def test_a_mistake_is_one_line_and_nothing_is_logged(arguments, told, tmp_path, capsys):
-    from forestlab import run
-
-    os.environ["FORESTLAB_HOME"] = str(tmp_path)
-    try:
-        assert run.main(arguments) == 2
-    finally:
-        del os.environ["FORESTLAB_HOME"]
-    captured = capsys.readouterr()
-    assert captured.err.startswith("error: ")
-    assert captured.err.count("\n") == 1
-    assert told in captured.err
-    assert captured.out == ""
-    assert not (tmp_path / "mlflow.db").exists()
-
-
 FAIL_AT_5 = """
 from forestlab import job
 fit = job.fit_and_study
@@ -308,15 +275,6 @@ def test_a_failing_child_does_not_stop_the_others(failed):
     assert b"the roof is on fire" in failed.artifact(failed.children[1], "traceback.txt")
 
 
-def test_a_home_that_cannot_be_written_is_told(tmp_path, monkeypatch, capsys):
-    from forestlab import run
-
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path / "file" / "home"))
-    assert run.main(["dataset=iris"]) == 2
-    assert "cannot be written" in capsys.readouterr().err
-
-
 def test_resume_runs_what_is_missing(failed):
     """After `failed`: two children are skipped, one runs; threads do not make a new result."""
     stale = failed.client.create_run(
@@ -338,8 +296,6 @@ def test_resume_runs_what_is_missing(failed):
 
 
 def test_resume_runs_again_what_kept_less(tmp_path, monkeypatch, capsys):
-    from forestlab import run
-
     monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
     lean = ["dataset=iris", "n_estimators=3", "study=off", "tracking=lean", "resume=true"]
     told = []
@@ -347,6 +303,99 @@ def test_resume_runs_again_what_kept_less(tmp_path, monkeypatch, capsys):
         assert run.main([*lean, *kept]) == 0
         told.append(capsys.readouterr().out.splitlines()[1].split()[-4])
     assert told == ["finished", "finished", "skipped", "skipped"]
+
+
+@dataclass
+class OtherSplit(configs.DatasetConfig):
+    valid_size: float = 0.2  # another default
+
+
+@dataclass
+class Coloured(configs.ModelConfig):
+    colour: str = "red"  # an option more
+
+
+@dataclass
+class ChangedDefault(configs.Config):
+    dataset: OtherSplit = field(default_factory=OtherSplit)
+
+
+@dataclass
+class AddedOption(configs.Config):
+    model: Coloured = field(default_factory=Coloured)
+
+
+@pytest.fixture
+def schema(monkeypatch):
+    """Puts another schema in the place of Config."""
+
+    def put(other) -> None:
+        for module in (configs, runs):
+            monkeypatch.setattr(module, "Config", other)
+        configs.flat_defaults.cache_clear()
+
+    yield put
+    monkeypatch.undo()
+    configs.flat_defaults.cache_clear()
+    configs.register()
+
+
+def test_a_changed_default_is_another_result_and_an_added_option_is_not(
+    schema, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    words = ["dataset=iris", "n_estimators=3", "study=off", "tracking=lean", "resume=true"]
+    (config,) = run.jobs([*words, f"tracking.uri=sqlite:///{tmp_path / 'mlflow.db'}"])
+    store, digest = job.open_store(config), job.prepare(config).digest
+    recorded = check.Wanted("iris", configs.chosen(config), digest)
+
+    def status() -> str:
+        assert run.main([*words, f"tracking.uri={store.uri}"]) == 0
+        return run.results[0].status
+
+    def is_found() -> bool:
+        return check._find(store, recorded, "never") is not None
+
+    now = configs.Config
+    assert [status(), status(), is_found()] == ["FINISHED", "SKIPPED", True]
+    schema(ChangedDefault)
+    assert not is_found()
+    assert [status(), status(), is_found()] == ["FINISHED", "SKIPPED", True]
+    schema(AddedOption)
+    assert [status(), is_found()] == ["SKIPPED", True]
+    schema(now)
+    assert [status(), is_found()] == ["SKIPPED", True]
+
+
+def test_the_store_is_opened_when_the_forest_is_measured(tmp_path, monkeypatch):
+    """MLflow's import would slow it; a long fit is not waited for."""
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    words = ["dataset=iris", "n_estimators=3", "study=off", "tracking=lean"]
+    measure, open_store = job.fit_and_study, job.open_store
+    begun, order = threading.Event(), []
+
+    def opening(config):
+        begun.set()
+        order.append("opened")
+        return open_store(config)
+
+    def measured(config, show):
+        begun.wait(patience)
+        done = measure(config, show)
+        order.append("measured")
+        return done
+
+    monkeypatch.setattr(job, "open_store", opening)
+    monkeypatch.setattr(job, "fit_and_study", measured)
+    patience = 0.2
+    assert run.main(words) == 0
+    assert order[:2] == ["measured", "opened"]
+    order.clear()
+    begun.clear()
+    patience = 60
+    monkeypatch.setattr(job, "HEAD_START", 0)
+    assert run.main(words) == 0
+    assert order[:2] == ["opened", "measured"]
 
 
 @pytest.mark.parametrize(

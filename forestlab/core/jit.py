@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 try:
     import fcntl
@@ -33,7 +33,15 @@ from llvmlite import ir
 from numba.core import cgutils, event, types
 from numba.extending import intrinsic, register_jitable
 
-__all__ = ["cache_folder", "compile_seconds", "core_version", "jitable", "kernel", "prefetch"]
+__all__ = [
+    "cache_folder",
+    "compile_seconds",
+    "core_version",
+    "is_loaded",
+    "jitable",
+    "kernel",
+    "prefetch",
+]
 
 KEPT_FOR = 60 * 24 * 3600  # seconds without use until kernels are removed: two months
 
@@ -173,30 +181,49 @@ def kernel(purpose: str = "", allocates: bool = True) -> Callable:
 class _SayCompiling(event.Listener):
     """Says that a kernel is compiled, so that nobody wonders about the first fit's seconds."""
 
-    started = 0.0
-    seconds = 0.0  # spent so far
-
     def on_start(self, event: event.Event) -> None:
-        kernel_id = id(event.data["dispatcher"].py_func)
-        if kernel_id in _purposes:
-            self.started = time.perf_counter()
-        if _purposes.get(kernel_id):
-            logger.warning(
-                "forestlab: compiling a kernel to %s (seconds, once)", _purposes[kernel_id]
-            )
+        purpose = _purposes.get(id(event.data["dispatcher"].py_func))
+        if purpose:
+            logger.warning("forestlab: compiling a kernel to %s (seconds, once)", purpose)
 
     def on_end(self, event: event.Event) -> None:
-        if id(event.data["dispatcher"].py_func) in _purposes:
-            self.seconds += time.perf_counter() - self.started
+        pass
 
 
-_compiling = _SayCompiling()
+class _Wait(event.Listener):
+    """Measures how long calls wait for kernels. Threads that wait at once count once."""
+
+    def __init__(self):
+        self.counting = threading.Lock()
+        self.n_waiting = 0
+        self.started = self.seconds = 0.0
+
+    def on_start(self, event: event.Event) -> None:
+        with self.counting:
+            if not self.n_waiting:
+                self.started = time.perf_counter()
+            self.n_waiting += 1
+
+    def on_end(self, event: event.Event) -> None:
+        with self.counting:
+            self.n_waiting -= 1
+            if not self.n_waiting:
+                self.seconds += time.perf_counter() - self.started
+
+
+_wait = _Wait()
 
 
 def compile_seconds() -> float:
-    """Seconds that this process has spent compiling kernels."""
-    return _compiling.seconds
+    """Seconds that this process has waited for kernels, compiled or loaded from the cache."""
+    return _wait.seconds
+
+
+def is_loaded(made: Callable) -> bool:
+    """Whether a kernel has been called in this process, so that no call waits for it."""
+    return config.DISABLE_JIT or bool(cast(Any, made).signatures)
 
 
 if not config.DISABLE_JIT:
-    event.register("numba:compile", _compiling)
+    event.register("numba:compile", _SayCompiling())
+    event.register("numba:compiler_lock", _wait)  # held to compile, and to load
