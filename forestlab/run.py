@@ -143,14 +143,14 @@ def _parent_id() -> str | None:
 def job_name(config: Config, overrides: Sequence[Override]) -> str:
     """The model, the data set, and what was said beyond them: in a sweep what varies in it."""
     swept = os.environ.get(SWEPT_VARIABLE, "").split(",")
-    more = [
-        told(override)
+    more = {
+        override.key_or_group: told(override)  # the last word on a key counts
         for override in overrides
         if is_told(override)
         and override.key_or_group not in ("model", "dataset")
         and (swept == [""] or override.key_or_group in swept)
-    ]
-    return " ".join([config.model.name, config.dataset.name, *more])
+    }
+    return " ".join([config.model.name, config.dataset.name, *more.values()])
 
 
 def _run_one() -> int:

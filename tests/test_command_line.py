@@ -177,6 +177,13 @@ def test_another_sweepers_keys_are_checked_too(sweep):
         run.jobs([*other, f"++max_dept={sweep}"])
 
 
+def test_a_name_tells_the_last_word_on_a_key():
+    (config,) = run.jobs([*FREE, "max_depth=3", "++max_depth=5"])
+    said = ["max_depth=3", "++max_depth=5", "+tracking.uri=x", "hydra/launcher=basic", "~search"]
+    assert config.max_depth == 5
+    assert run.job_name(config, run.parsed(said)) == "forest iris max_depth=5 ~search"
+
+
 # ---- mistakes ----------------------------------------------------------------------------------
 
 WRONG = [

@@ -181,6 +181,16 @@ def test_repeats_count_once_and_the_newest_counts():
     assert len(variants.newest(unknown)) == 4
 
 
+def test_a_run_with_another_default_is_no_repeat():
+    """Options at their default are not part of config_hash."""
+    runs = frame(
+        run("tree", 0, 0.1, dataset__valid_size=0.25, n_jobs=1),
+        run("tree", 0, 0.2, dataset__valid_size=0.2, n_jobs=1),
+        run("tree", 0, 0.3, dataset__valid_size=0.2, n_jobs=2),  # threads change no number
+    ).assign(**{"tags.config_hash": "same", "start_time": [1, 2, 3]})
+    assert sorted(variants.newest(runs)["metrics.accuracy/test"]) == [0.1, 0.3]
+
+
 def test_what_follows_from_the_model_does_not_name_a_variant():
     runs = frame(
         run("tree", 0, 0.5, model__bootstrap=False, n_estimators=1, n_jobs=1),
