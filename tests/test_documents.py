@@ -148,7 +148,7 @@ def test_some_random_thresholds_do_nearly_as_well():
 
 def test_rho_goes_from_random_to_exhaustive():
     X, y = load_digits(return_X_y=True)
-    options = {"bootstrap": False, "max_features": None, "random_state": 0}
+    options = {"bootstrap": False, "max_features": None, "ties": "first", "random_state": 0}
 
     def spread(rho):
         """How much trees differ: mean variance of their posteriors."""
