@@ -6,7 +6,7 @@ METRIC/SPLIT                   every metric of the table, on train, valid, test 
 by_trees/oob_error, oob_rmse   step: number of trees; every one
 by_trees/METRIC_SPLIT          step: number of trees, on the surface's grid
 by_trees/oob_voters            step: number of trees; how many vote on a training row, on average
-chosen/depth, METRIC_test      at the depth that validation chooses
+chosen/depth, METRIC_test      at the depth that validation, or else out-of-bag rows, choose
 strength/oob, correlation/oob, bound/oob, tree_error/oob, tree_mse/oob, tree_rmse/oob
 strength_plain/oob, correlation_plain/oob, bound_plain/oob    as Breiman estimates them
 ece/SPLIT_COMBINER, reliability/…, resolution/…, uncertainty/…, within_bins/…

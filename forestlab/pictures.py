@@ -46,9 +46,9 @@ def _better(metric: str) -> Literal["higher", "lower"]:
 
 def _of_all(found: Findings, title: str) -> Pictures:
     main, is_of_classes = found.main, found.task == "classification"
-    chosen, better = found.chosen_depth, _better(found.main)
+    chosen = found.chosen_depth, found.chosen_on or ""
     curves = found.curves[main]
-    yield "curves/depth.png", figures.depth_curve(curves, main, title, chosen, better)
+    yield "curves/depth.png", figures.depth_curve(curves, main, title, *chosen)
     if found.oob_by_trees is not None:
         sizes = np.arange(1, len(found.oob_by_trees) + 1)
         name = "error" if is_of_classes else "rmse"
