@@ -570,7 +570,7 @@ def jackknife(bags, answers, replace=True):
     for row in range(n_rows):
         n = bags[:, row] - bags[:, row].mean()
         raw += np.mean(n * t) ** 2
-        chance += np.mean(n**2) * np.mean(t**2) / n_trees
+        chance += np.mean(n**2) * np.mean(t**2) / (n_trees - 1)
     size = bags[0].sum()
     factor = 1 if replace else (n_rows - 1) / n_rows * (n_rows / (n_rows - size)) ** 2
     return factor * raw, factor * (raw - chance)

@@ -170,8 +170,11 @@ def test_intervals_and_their_coverage(sine):
     at = np.array(band["x"])[:, None]
     np.testing.assert_array_equal(band["mean"], model.predict(at))
     for method in ("trees", "jackknife", "conformal", "quantiles"):
-        low, high = np.array(band[method]["low"]), np.array(band[method]["high"])
-        assert (low <= high).all()
+        low, high = (np.array(band[method][end], float) for end in ("low", "high"))
+        unknown = np.isnan(low)
+        np.testing.assert_array_equal(unknown, np.isnan(high))
+        assert unknown.any() == (method == "jackknife")  # of twelve trees
+        assert (low <= high)[~unknown].all()
 
 
 def test_importance_of_both_kinds(digits):
