@@ -591,7 +591,7 @@ def jackknife(bags, answers, replace=True):
     for row in range(n_rows):
         n = bags[:, row] - bags[:, row].mean()
         raw += np.mean(n * t) ** 2
-        chance += np.mean(n**2) * np.mean(t**2) / n_trees
+        chance += np.mean(n**2) * np.mean(t**2) / (n_trees - 1)
     size = bags[0].sum()
     factor = 1 if replace else (n_rows - 1) / n_rows * (n_rows / (n_rows - size)) ** 2
     return factor * raw, factor * (raw - chance)
@@ -763,32 +763,81 @@ def label(stats):
     return list(stats).index(max(stats))
 
 
-def vote_strength(trees, bags, X, y, depth):
-    """Strength, correlation, bound, and mean and spread of the trees' errors, out of bag.
+def rival_without(votes, truth, classes, *left_out):
+    """The classes that are level as rivals of the true one by the votes but those left out."""
+    heard = [v for i, v in enumerate(votes) if i not in left_out]
+    counts = {k: heard.count(k) for k in classes if k != truth}
+    return [k for k in counts if counts[k] == max(counts.values())]
 
-    A tree's own margin is 1, -1 or 0 where it votes for the truth, the rival, or neither.
+
+def against(vote, truth, rival):
+    """A voter's own margin: 1, -1 or 0 for the truth, the rival or neither."""
+    return int(vote == truth) - int(vote == rival)
+
+
+def own_margin(votes, truth, classes, i):
+    """Of voter i, plain and fair: the rival is chosen by all, or also by the others.
+
+    Where classes are level the voters' choice is any of them, and of all voters the first.
     """
-    classes = range(len(trees[0][1][0]))
-    margins, rivals = {}, {}
-    for row, x in enumerate(X):
-        asked = [tree for tree, counts in zip(trees, bags, strict=True) if counts[row] == 0]
-        votes = [label(stats[walk(nodes, x, depth)]) for nodes, stats in asked]
-        if votes:
-            others = [k for k in classes if k != y[row]]
-            rivals[row] = max(others, key=votes.count) if others else None
-            margins[row] = (votes.count(y[row]) - votes.count(rivals[row])) / len(votes)
-    spreads, errors = [], []
-    for (nodes, stats), counts in zip(trees, bags, strict=True):
-        rows = np.flatnonzero(counts == 0)
-        votes = [label(stats[walk(nodes, X[row], depth)]) for row in rows]
-        own = [int(v == y[i]) - int(v == rivals[i]) for v, i in zip(votes, rows, strict=True)]
-        if votes:
-            spreads.append(np.std(own))
-            errors.append(np.mean(votes != y[rows]))
-    strength = np.mean([*margins.values()])
-    correlation = np.var([*margins.values()]) / np.mean(spreads) ** 2
+    plain = against(votes[i], truth, next(iter(rival_without(votes, truth, classes)), None))
+    others = rival_without(votes, truth, classes, i)
+    fair = np.mean([against(votes[i], truth, j) for j in others]) if others else plain
+    weight = (1 + 1 / np.sqrt(len(votes))) / 2
+    return plain, weight * fair + (1 - weight) * plain
+
+
+def mean_product(votes, truth, classes):
+    """Of two different voters' own margins, the rival being chosen by all, or by the others."""
+    first = next(iter(rival_without(votes, truth, classes)), None)
+    weight, products = (1 + 1 / np.sqrt(len(votes))) / 2, []
+    for i, k in permutations(range(len(votes)), 2):
+        plain = against(votes[i], truth, first) * against(votes[k], truth, first)
+        others = rival_without(votes, truth, classes, i, k)
+        fair = [against(votes[i], truth, j) * against(votes[k], truth, j) for j in others]
+        products.append(weight * (np.mean(fair) if others else plain) + (1 - weight) * plain)
+    return np.mean(products)
+
+
+def bounded(strength, variance, spreads):
+    """Strength, correlation and the bound of the error."""
+    correlation = variance / np.mean(spreads) ** 2 if np.mean(spreads) else np.nan
     bound = correlation * (1 - strength**2) / strength**2 if strength > 0 else np.nan
-    return strength, correlation, bound, np.mean(errors), np.std(errors)
+    return strength, correlation, bound
+
+
+def vote_strength(trees, bags, X, y, depth):
+    """Strength, correlation, bound, and mean and spread of the trees' errors, out of bag; and the
+    first three without the correction for few voters."""
+    classes, of_trees = range(len(trees[0][1][0])), {}
+    plain, fair, products = [], [], []
+    for row, x in enumerate(X):
+        asked = [t for t, counts in enumerate(bags) if counts[row] == 0]
+        votes = [label(trees[t][1][walk(trees[t][0], x, depth)]) for t in asked]
+        own = [own_margin(votes, y[row], classes, i) for i in range(len(votes))]
+        for t, vote, margins in zip(asked, votes, own, strict=True):
+            of_trees.setdefault(t, []).append((vote != y[row], *margins))
+        if votes:
+            plain.append(np.mean([margin for margin, _ in own]))
+            fair.append(np.mean([margin for _, margin in own]))
+        if len(votes) > 1:
+            products.append(mean_product(votes, y[row], classes))
+    errors = [np.mean([wrong for wrong, _, _ in rows]) for rows in of_trees.values()]
+    # A margin between -1 and 0 is one of -1 with that chance: its variance is that of the chances.
+    spreads = [spread_of([m for _, m, _ in rows]) for rows in of_trees.values()]
+    fair_spreads = [spread_of([m for _, _, m in rows]) for rows in of_trees.values()]
+    variance = np.mean(products) - np.mean(fair) ** 2 if products else np.nan
+    return (
+        *bounded(np.mean(fair), variance, fair_spreads),
+        np.mean(errors),
+        np.std(errors),
+        *bounded(np.mean(plain), np.var(plain), spreads),
+    )
+
+
+def spread_of(margins):
+    """Of margins that are 1, or -1 with the chance -m if they are m ≤ 0."""
+    return np.sqrt(max(np.mean(np.abs(margins)) - np.mean(margins) ** 2, 0))
 
 
 def residual_strength(trees, bags, X, y, depth):
