@@ -17,8 +17,8 @@ from forestlab import artifacts, job
 from forestlab.config import ConfigError, fingerprint, settled
 from forestlab.numbers import numbers_of
 from forestlab.study.coverage import LEVELS
-from forestlab.study.deeper import evenly
 from forestlab.study.metrics import METRICS
+from forestlab.study.rows import evenly
 
 SMALL = ("tracking=none", "n_estimators=12")
 # A run's model knows the names of its columns; here it is asked with arrays.
