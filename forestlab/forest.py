@@ -84,12 +84,12 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
     chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
-    return Training(columns, y, marks, weights, _are_whole(weights), chances)
+    return Training(columns, y, marks, weights, _are_whole(weights, recipe.bag_size), chances)
 
 
-def _are_whole(weights: np.ndarray) -> bool:
+def _are_whole(weights: np.ndarray, bag_size: int) -> bool:
     """Are all weights whole numbers, and the square of their sum, in any bag, still exact?"""
-    most = len(weights) * float(weights.max(initial=0.0))
+    most = max(len(weights), bag_size) * float(weights.max(initial=0.0))
     return most < EXACT and bool((weights == np.floor(weights)).all())
 
 
