@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments import LoggedRun, Verdict, reference
+from forestlab.core.prune import best_depth
 from forestlab.figures.curves import PANEL
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import SPLIT_COLOURS, dress, panels
@@ -81,6 +82,15 @@ def _stack(columns: dict[str, dict[str, np.ndarray]]) -> pd.DataFrame:
 def at(table: pd.DataFrame, split: str, depth: int) -> pd.Series:
     """One row of a table."""
     return table[(table["split"] == split) & (table["depth"] == depth)].iloc[0]
+
+
+def chosen_depth(curve: pd.Series, higher_is_better: bool) -> int:
+    """The depth that a curve chooses, by `best_depth`; its index are the depths."""
+    values = np.full(curve.index.max() + 1, np.nan)
+    values[curve.index] = curve
+    depth = best_depth(values, higher_is_better)
+    assert depth is not None
+    return depth
 
 
 # ---- verdicts ----------------------------------------------------------------------------------

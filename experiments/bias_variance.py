@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from experiments import Verdict
+from experiments._depth_curves import chosen_depth
 from experiments._paper import paper
 from forestlab.figures.bias import MEASURED, Kind, draw_parts, parts_legend
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
@@ -167,7 +168,8 @@ def _noise(table) -> list[Verdict]:
     verdicts = []
     for dataset, model, known in (("friedman1", "rno", 1.0), ("sine", "bagging", 0.09)):
         part = table[(table["dataset"] == dataset) & (table["model"] == model)]
-        best = part[part["depth"] == part.groupby("depth")["error"].mean().idxmin()]
+        by_depth = part.groupby("depth")["error"].mean()
+        best = part[part["depth"] == chosen_depth(by_depth, higher_is_better=False)]
         left = best["measured"] - best["bias2"] - best["variance"]
         verdicts.append(
             Verdict(

@@ -1,7 +1,7 @@
 """Accuracy of a forest on digits, against its depth."""
 
 from experiments import Verdict
-from experiments._depth_curves import at, draw_forest, forest_table, same_forests
+from experiments._depth_curves import at, chosen_depth, draw_forest, forest_table, same_forests
 
 DOCUMENT = "000"
 SAYS = """
@@ -25,7 +25,8 @@ def draw(table):
 
 def judge(table):
     test = at(table, "test", 20)
-    best = table[table["split"] == "valid"].set_index("depth")["forestlab"].idxmax()
+    valid = table[table["split"] == "valid"].set_index("depth")
+    best = chosen_depth(valid["forestlab"], higher_is_better=True)
     chosen = at(table, "test", best)
     return [
         same_forests(table),

@@ -1,7 +1,7 @@
 """Accuracy of one tree on digits, against its depth."""
 
 from experiments import Verdict
-from experiments._depth_curves import at, draw_tree, tree_table
+from experiments._depth_curves import at, chosen_depth, draw_tree, tree_table
 
 DOCUMENT = "000"
 SAYS = """
@@ -23,7 +23,7 @@ def draw(table):
 
 def judge(table):
     valid = table[table["split"] == "valid"].set_index("depth")
-    best = valid["forestlab"].idxmax()
+    best = chosen_depth(valid["forestlab"], higher_is_better=True)
     return [
         Verdict(
             "largest difference from the document's code",
@@ -34,7 +34,7 @@ def judge(table):
         ),
         Verdict(
             "the depth that is best on validation",
-            valid["document"].idxmax(),
+            chosen_depth(valid["document"], higher_is_better=True),
             best,
             0,
             "follows from the curve",

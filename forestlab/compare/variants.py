@@ -46,11 +46,8 @@ def newest(runs: pd.DataFrame) -> pd.DataFrame:
     if not same:
         return runs
     runs = runs.sort_values("start_time", ascending=False, kind="stable")
-    said = [
-        c
-        for c in runs
-        if c.startswith(PARAM) and c.removeprefix(PARAM).split(".")[0] not in NO_RESULT
-    ]
+    params = [column for column in runs if column.startswith(PARAM)]
+    said = [p for p in params if p.removeprefix(PARAM).split(".")[0] not in NO_RESULT]
     return runs[~runs.duplicated(same + said) | runs[same].isna().any(axis=1)]
 
 

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 try:
     import fcntl
@@ -33,15 +33,7 @@ from llvmlite import ir
 from numba.core import cgutils, event, types
 from numba.extending import intrinsic, register_jitable
 
-__all__ = [
-    "cache_folder",
-    "compile_seconds",
-    "core_version",
-    "is_loaded",
-    "jitable",
-    "kernel",
-    "prefetch",
-]
+__all__ = ["cache_folder", "compile_seconds", "core_version", "jitable", "kernel", "prefetch"]
 
 KEPT_FOR = 60 * 24 * 3600  # seconds without use until kernels are removed: two months
 
@@ -217,11 +209,6 @@ _wait = _Wait()
 def compile_seconds() -> float:
     """Seconds that this process has waited for kernels, compiled or loaded from the cache."""
     return _wait.seconds
-
-
-def is_loaded(made: Callable) -> bool:
-    """Whether a kernel has been called in this process, so that no call waits for it."""
-    return config.DISABLE_JIT or bool(cast(Any, made).signatures)
 
 
 if not config.DISABLE_JIT:
