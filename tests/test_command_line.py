@@ -197,7 +197,7 @@ WRONG = [
     ("+max_dept=1", "no option 'max_dept': did you mean max_depth?"),
     ("+empty={}", "no option 'empty'"),
     ("+model.foo=1", "no option 'model.foo': model has bootstrap, "),
-    ("++search.x=1", "no option 'search.x': search has n_thresholds, name, threshold."),
+    ("++search.x=1", "no option 'search.x': search has n_thresholds, name, threshold"),
     ("++model={foo:1}", "Key 'foo' not in 'ModelConfig'"),
     ("-m ++max_dept=1,2", "no option 'max_dept': did you mean max_depth?"),
     ("experiment=tree_regression ++max_dept=1", "no option 'max_dept'"),
