@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from experiments import Verdict
-from experiments._paired import mean_and_error
+from experiments import Verdict, above, below, exactly
 from experiments._paper import banded
+from experiments._statistics import Measured, over_splits
 from forestlab import datasets
+from forestlab.compare.statistics import overlap_of
 from forestlab.figures.legend import Entry, legend_above
 from forestlab.figures.style import LINE, MAIN, OTHER, SMALL, WRONG, dress, panels
 from forestlab.figures.words import number_scale, scale
@@ -28,6 +29,7 @@ the size of the error: it is that of one tree, grown on a bootstrap, and the mea
 SHOWN = 8  # images of each kind
 IMAGE = 0.62  # inches
 PICTURED = 0  # the seed whose images are shown
+OVERLAP = overlap_of(0.25)  # of the splits
 
 
 # ---- table -------------------------------------------------------------------------------------
@@ -187,74 +189,61 @@ def judge(table):
     ]
 
 
-def _order_of(table, dataset: str) -> tuple[float, float]:
-    """Mean over seeds and its standard error."""
+def _order_of(table, dataset: str) -> Measured:
     found = table[(table["part"] == "order") & (table["dataset"] == dataset)]["order"]
-    return mean_and_error(found)
+    return over_splits(found, OVERLAP)
 
 
 def _digits_verdicts(table, tenths) -> list[Verdict]:
-    order, error = _order_of(table, "digits")
-    wrong = tenths["rows"] * tenths["error"]
-    sure = tenths["tenth"] <= 5
-    n_sure = tenths.loc[sure, "rows"].sum()
-    last = wrong[tenths["tenth"] == 10].sum() / wrong.sum()
+    rows = tenths.pivot(index="seed", columns="tenth", values="rows")
+    wrong = rows * tenths.pivot(index="seed", columns="tenth", values="error")
+    surer = [1, 2, 3, 4, 5]
+    rates = [part.sum(axis=1) / n.sum(axis=1) for part, n in ((wrong[surer], rows[surer]),
+                                                             (wrong, rows))]  # fmt: skip
     return [
-        Verdict(
+        above(
             "digits: probability that of a wrong and a right row the wrong one is less sure",
+            _order_of(table, "digits"),
             0.5,
-            order,
-            0,
-            f"none: over splits its mean has a standard error of {error:.2g}",
-            "above",
+            "½: by chance",
         ),
-        Verdict(
-            "digits: error rate of the surer half",
-            0.0,
-            wrong[sure].sum() / n_sure,
-            3.0 / n_sure,
-            f"{n_sure:.0f} rows: fewer than 3 wrong ones say no more than none do",
+        below(
+            f"digits: error rate of the surer half, less a tenth of that of all, "
+            f"{rates[1].mean():.3f}",
+            over_splits(rates[0] - rates[1] / 10, OVERLAP),
+            reason="0: the forest may be trusted where it errs a tenth as often, or less",
         ),
-        Verdict(
-            f"digits: share of all {wrong.sum():.0f} wrong rows that are in the least sure tenth",
+        above(
+            f"digits: share of the wrong rows, {wrong.sum(axis=None):.0f} in all, that are in the "
+            "least sure tenth",
+            over_splits(wrong[10] / wrong.sum(axis=1), OVERLAP),
             0.5,
-            last,
-            0,
-            "none: most is read as half at least; by chance it were a tenth",
-            "above",
+            "most is read as half at least; by chance it were a tenth",
         ),
     ]
 
 
 def _boston_verdicts(table, tenths) -> list[Verdict]:
-    order, error = _order_of(table, "boston")
-    mean = tenths.groupby("tenth")["error"].mean()
-    ratio = mean / np.sqrt(tenths.groupby("tenth")["uncertainty"].mean())
+    error, variance = (
+        tenths.pivot(index="seed", columns="tenth", values=name)
+        for name in ("error", "uncertainty")
+    )
+    normal = np.sqrt(2.0 / np.pi)
     return [
-        Verdict(
+        above(
             "boston: correlation of ranks between the trees' variance and |error|",
-            0.0,
-            order,
-            0,
-            f"none: over splits its mean has a standard error of {error:.2g}",
-            "above",
+            _order_of(table, "boston"),
         ),
-        Verdict(
-            "boston: mean |error| of the least sure tenth over that of the surest",
-            2.0,
-            mean.iloc[-1] / mean.iloc[0],
-            0,
-            "none: more is read as twice at least",
-            "above",
+        above(
+            "boston: mean |error| of the least sure tenth, less twice that of the surest",
+            over_splits(error[10] - 2.0 * error[1], OVERLAP),
+            reason="0: more is read as twice at least",
         ),
-        Verdict(
-            "boston: mean |error| over the trees' standard deviation, greatest of all tenths: the "
-            "trees scatter more than their mean errs",
-            np.sqrt(2.0 / np.pi),
-            ratio.max(),
-            0,
-            "none: 0.8 is the mean |error| of normal errors with that standard deviation",
-            "below",
+        below(
+            "boston: mean |error|, less 0.8 of the trees' standard deviation: the trees scatter "
+            "more than their mean errs",
+            over_splits((error - normal * np.sqrt(variance)).mean(axis=1), OVERLAP),
+            reason="0: √(2 / π) of it is the mean |error| of normal errors with that deviation",
         ),
     ]
 
@@ -263,10 +252,9 @@ def _shown(images) -> Verdict:
     """Rows of predictions and of the data set are the same ones."""
     target = datasets.load(datasets.DatasetConfig(name="digits")).target
     n_same = (target[images["row"].astype(int)] == images["truth"].astype(int)).sum()
-    return Verdict(
+    return exactly(
         "images shown that have the label that was logged with their row",
         len(images),
         n_same,
-        0,
         "all of them",
     )
