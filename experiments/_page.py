@@ -15,7 +15,7 @@ import pandas as pd
 from forestlab import page
 
 MOST_ROWS = 200  # of a table on the page; the file has all
-HEADS = ("claim", "expected", "found, with its 95 % interval", "why so much is expected", "verdict")
+HEADS = ("claim", "expected", "why just that", "found, with its 95 % interval", "verdict")
 MARKS = {"held": "✓", "not held": "✗", "undecided": "?"}
 GLYPH = (132, 14, 4)  # width and height of an interval's picture, and its margin, in pixels
 
@@ -46,7 +46,7 @@ th { border-bottom: 1px solid #999; color: var(--quiet); }
 .not-held { color: var(--bad); }
 .undecided { color: var(--unsure); }
 .verdicts td:nth-child(2), .verdicts .number { white-space: nowrap; }
-.verdicts td:nth-child(4) { color: var(--quiet); font-size: .88rem; }
+.verdicts td:nth-child(3) { color: var(--quiet); font-size: .88rem; }
 svg.interval { display: block; margin: .15rem 0; }
 .quiet, summary { color: var(--quiet); font-size: .88rem; }
 summary { margin-top: .8rem; }
@@ -154,8 +154,8 @@ def _verdict_cells(verdict: dict[str, Any]) -> list[str]:
     contents = [
         escape(verdict["what"]),
         escape(verdict["expected_text"]),
-        f'{found}{_interval(verdict)}<span class="quiet">{escape(verdict["repeats"])}</span>',
         escape(verdict["reason"]),
+        f'{found}{_interval(verdict)}<div class="quiet">{escape(verdict["repeats"])}</div>',
         _mark(verdict["outcome"], verdict["outcome"]),
     ]
     # On a narrow screen a verdict is a block of lines, each with the head of its column in front.

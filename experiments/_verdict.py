@@ -87,7 +87,8 @@ class Verdict(NamedTuple):
         if self.low is None or self.high is None or self.low == self.high:
             return _number(self.found)
         down, up = self.found - self.low, self.high - self.found
-        digits = _decimals(max(down, up))
+        is_count = all(float(end).is_integer() for end in (self.found, self.low, self.high))
+        digits = 0 if is_count else _decimals(max(down, up))
         if abs(up - down) <= 0.05 * (up + down):
             return f"{self.found:.{digits}f} ± {(up + down) / 2.0:.{digits}f}"
         return f"{self.found:.{digits}f}, {self.low:.{digits}f} … {self.high:.{digits}f}"

@@ -289,10 +289,11 @@ def test_outcomes(verdict, outcome):
     ("verdict", "expected", "found"),
     [
         (above("", Measured(0.02051, 0.01551, 0.02551, "")), "above 0", "0.0205 ± 0.0050"),
-        (below("", Measured(12.0, 8.0, 13.0, ""), 0.5), "below 0.5", "12.0, 8.0 … 13.0"),
+        (below("", Measured(12.5, 8.5, 13.5, ""), 0.5), "below 0.5", "12.5, 8.5 … 13.5"),
         (within("", Measured(0.3677, 0.36, 0.3754, ""), 0.005, "", 0.368), "0.368 ± 0.005",
          "0.3677 ± 0.0077"),
         (above("", certain(2.0)), "above 0", "2"),
+        (above("", Measured(13, 13, 15, "17 sets"), 8.5), "above 8.5", "13, 13 … 15"),
         (exactly("", 7, 7, ""), "7", "7"),
         (exactly("", 1.0, 2.0, "", 1e-5), "1 ± 1e-05", "2"),
         (exactly("", "yes", "no", ""), "yes", "no"),
