@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from experiments import LoggedRun, Verdict, every, reference, within
 from experiments._statistics import Measured, apart, moments, over_seeds
 from forestlab.compare.statistics import Sample
+from forestlab.core.prune import best_depth
 from forestlab.figures.curves import PANEL
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import SPLIT_COLOURS, dress, panels
@@ -85,6 +86,15 @@ def curves(runs: list[LoggedRun], metric: str, split: str) -> np.ndarray:
 def _stack(columns: dict[str, dict[str, np.ndarray]]) -> pd.DataFrame:
     parts = [pd.DataFrame({"split": s, "depth": DEPTHS} | part) for s, part in columns.items()]
     return pd.concat(parts, ignore_index=True)
+
+
+def chosen_depth(curve: pd.Series, higher_is_better: bool) -> int:
+    """The depth that a curve chooses, by `best_depth`; its index are the depths."""
+    values = np.full(curve.index.max() + 1, np.nan)
+    values[curve.index] = curve
+    depth = best_depth(values, higher_is_better)
+    assert depth is not None
+    return depth
 
 
 # ---- verdicts ----------------------------------------------------------------------------------

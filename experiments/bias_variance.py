@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from experiments import Verdict, above, below, exactly, within
+from experiments._depth_curves import chosen_depth
 from experiments._paper import paper
 from experiments._statistics import over_seeds
 from forestlab.figures.bias import MEASURED, Kind, draw_parts, parts_legend
@@ -131,7 +132,8 @@ def whole(table: pd.DataFrame, dataset: str, model: str) -> pd.DataFrame:
 
 def _adds_up(table, dataset: str, model: str) -> Verdict:
     part = table[(table["dataset"] == dataset) & (table["model"] == model)]
-    best = part[part["depth"] == part.groupby("depth")["error"].mean().idxmin()]
+    by_depth = part.groupby("depth")["error"].mean()
+    best = part[part["depth"] == chosen_depth(by_depth, higher_is_better=False)]
     noise = (best["noise"] / best["error"]).mean()
     return within(
         f"{dataset}, {model} at its best depth: error on targets that are drawn anew, over bias² + "

@@ -1,7 +1,13 @@
 """Accuracy of a forest on digits, against its depth."""
 
 from experiments import above
-from experiments._depth_curves import by_seed, draw_forest, forest_table, same_forests
+from experiments._depth_curves import (
+    by_seed,
+    chosen_depth,
+    draw_forest,
+    forest_table,
+    same_forests,
+)
 from experiments._statistics import apart, moments, over_seeds
 
 DOCUMENT = "000"
@@ -29,7 +35,7 @@ def draw(table):
 def judge(table):
     forest, tree = (by_seed(table, kind, "test") for kind in ("forest", "tree"))
     every_node = by_seed(table, "at_every_node", "test")[DEPTH]
-    best = by_seed(table, "forest", "valid").mean().idxmax()
+    best = chosen_depth(by_seed(table, "forest", "valid").mean(), higher_is_better=True)
     return [
         same_forests(table),
         above(

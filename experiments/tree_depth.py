@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments import above
+from experiments._depth_curves import chosen_depth
 from experiments._paper import paper
 from experiments._regions import draw_plane, plane, plane_entries
 from experiments._statistics import over_seeds
@@ -91,7 +92,7 @@ def draw_costs(ax: Axes, error: pd.DataFrame, name: str) -> None:
     ax.imshow(cost, cmap=COLOURS, vmin=0.0, vmax=MOST_SHOWN, aspect="auto", origin="lower",
               extent=(0.5, DEEP + 0.5, -0.5, len(cost) - 0.5))  # fmt: skip
     rows = np.arange(len(error))
-    best = error.idxmin(axis=1).to_numpy()
+    best = error.apply(chosen_depth, axis=1, higher_is_better=False).to_numpy()
     Words(ax, np.column_stack([best, rows]), [f"{100 * e:.1f}" for e in error.min(axis=1)],
           colours=ink(COLOURS(0.0)), size=7.0)  # fmt: skip
     dress(ax, "depth; numbers: error in % at the best", "training rows", name)
@@ -119,7 +120,7 @@ def judge(table):
     least, most = min(table["rows"]), max(table["rows"])
 
     def chosen(model: str, rows: int) -> int:
-        return int(mean_error(table, model, "valid").loc[rows].idxmin())
+        return chosen_depth(mean_error(table, model, "valid").loc[rows], higher_is_better=False)
 
     def cost(model: str, rows: int) -> pd.Series:
         """Of depth 20 over the depth that is best on validation, by seed."""

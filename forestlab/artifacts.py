@@ -106,7 +106,8 @@ def _plain(value):
 
 def _depth_table(found: Findings) -> dict:
     n_depths = len(next(iter(found.curves[found.main].values())))
-    return {"depth": list(range(n_depths)), "chosen": found.chosen_depth} | found.curves
+    chosen = {"chosen": found.chosen_depth, "chosen_on": found.chosen_on}
+    return {"depth": list(range(n_depths))} | chosen | found.curves
 
 
 def _size_table(found: Findings) -> dict:

@@ -38,6 +38,7 @@ BLOCK_NUMBERS = 2_000_000  # 16 MB a thread
 # Where sums over rows must not depend on the number of threads. No power of two, at which what
 # stands one below the other in a table of a block would compete for the same lines of the cache.
 BLOCK_ROWS = 1000
+EXACT = 2.0**26  # whole numbers whose squares floats still hold exactly
 
 
 class Recipe(NamedTuple):
@@ -60,6 +61,7 @@ class Training(NamedTuple):
     y: np.ndarray  # (n_rows, n_targets) float64; class codes for classification
     marks: np.ndarray  # (n_rows,) int32: equal where targets are equal; empty if not needed
     weights: np.ndarray  # (n_rows,) float64, of rows in a tree
+    whole: bool  # all of them are whole numbers, and few enough to be counted exactly
     chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
 
 
@@ -69,17 +71,24 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     `weights` multiply a row's part in every tree; `drawn_by` are chances to enter a bag.
     """
     search = SEARCHES[recipe.search]
-    mass = _product(weights, drawn_by)
+    mass = product(weights, drawn_by)
     columns = encode(X, mass, MAX_BINS if search.binned else 0, n_jobs)
     marks = np.zeros(0, np.int32)
     if recipe.search == "boundary":
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
     chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
-    return Training(columns, y, marks, weights, chances)
+    return Training(columns, y, marks, weights, _are_whole(weights), chances)
 
 
-def _product(a, b):
+def _are_whole(weights: np.ndarray) -> bool:
+    """Are all weights whole numbers, and the square of their sum, in any bag, still exact?"""
+    most = len(weights) * float(weights.max(initial=0.0))
+    return most < EXACT and bool((weights == np.floor(weights)).all())
+
+
+def product(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
+    """Of two weights of each row; None is 1."""
     return b if a is None else a if b is None else a * b
 
 
@@ -99,13 +108,14 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     return make_scratch(sizes, recipe.settings)
 
 
-def kernel_for(recipe: Recipe) -> Callable:
+def kernel_for(training: Training, recipe: Recipe) -> Callable:
     """The compiled grower of a recipe."""
     criterion, search = CRITERIA[recipe.criterion], SEARCHES[recipe.search]
     return grow_kernel(
         criterion.alias_of or recipe.criterion,
         search.alias_of or recipe.search,
         recipe.settings.rho > 0,
+        training.whole and not recipe.balance_bags,
     )
 
 
@@ -124,7 +134,7 @@ def grow_trees(
     """
     stop = np.zeros(1, np.uint8) if stop is None else stop
     scratch = scratch_for(training, recipe) if scratch is None else scratch
-    grow = kernel_for(recipe)
+    grow = kernel_for(training, recipe)
     trees = []
     for t in range(first, first + count):
         key = _key(seed, t)
@@ -178,7 +188,7 @@ def grow_forest(
 ) -> Forest:
     """Grow a whole forest with threads. `show` wraps the loop over finished trees: progress."""
     stop = np.zeros(1, np.uint8)
-    kernel_for(recipe)  # made here, before threads would each make one
+    kernel_for(training, recipe)  # made here, before threads would each make one
     spare: SimpleQueue[Scratch] = SimpleQueue()
     for _ in range(min(n_jobs, n_estimators)):
         spare.put(scratch_for(training, recipe))

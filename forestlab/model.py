@@ -24,11 +24,10 @@ from forestlab.forest import (
     grow_forest,
     importances,
     prepare,
+    product,
     rows_outside,
 )
 from forestlab.view import TreeView
-
-LARGEST_TARGET = 1e150
 
 
 class Model(BaseEstimator):
@@ -64,6 +63,7 @@ class Model(BaseEstimator):
         n_estimators = getattr(self, "n_estimators", 1)
         self._check_oob(recipe)
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
+        self._check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         show = self._progress(n_estimators) if self.verbose else None
@@ -75,7 +75,7 @@ class Model(BaseEstimator):
         self.recipe_, self.seed_ = recipe, seed
         self.n_rows_, self.chances_ = len(X), training.chances
         self.n_outputs_ = targets.shape[1]
-        self._score_oob(X, y)
+        self._score_oob(X, y, product(weights, chances))
         return self
 
     def _keep_classes(self, classes) -> None:
@@ -85,13 +85,13 @@ class Model(BaseEstimator):
         """Weights of rows in every tree and chances to enter a bag, each an array or None."""
         given = parameters.sample_weights(sample_weight, len(y))
         by_class = self._class_weights(y, recipe)
-        present = [weights for weights in (given, by_class) if weights is not None]
-        product = np.prod(present, axis=0) if present else None
-        if product is not None:
-            self._check_mass(targets, classes, product)
-            parameters.require_rows(recipe, product)
+        mass = product(given, by_class)
+        if mass is not None:
+            parameters.require_scale(mass)
+            self._check_mass(targets, classes, mass)
+            parameters.require_rows(recipe, mass)
         bagged = recipe.bag_size and recipe.replace
-        return (by_class, given) if bagged else (product, None)
+        return (by_class, given) if bagged else (mass, None)
 
     def _class_weights(self, y, recipe):
         return None
@@ -99,6 +99,9 @@ class Model(BaseEstimator):
     def _check_mass(self, targets, classes, weights) -> None:
         if not weights.any():
             raise ValueError("sample_weight must not be zero for every row.")
+
+    def _check_scale(self, targets, weights) -> None:
+        pass
 
     def _forget_oob(self) -> None:
         """A refit without out-of-bag scores must not keep those of the fit before."""
@@ -108,7 +111,7 @@ class Model(BaseEstimator):
     def _check_oob(self, recipe) -> None:
         pass
 
-    def _score_oob(self, X, y) -> None:
+    def _score_oob(self, X, y, mass) -> None:
         pass
 
     @staticmethod
@@ -222,13 +225,14 @@ class Regressor(RegressorMixin, Model):
 
     def _validated(self, X, y):
         X, y = validate_data(self, X, y, dtype="numeric", y_numeric=True, multi_output=True)
-        if np.abs(y).max() > LARGEST_TARGET:
-            raise ValueError(f"y must lie within ±{LARGEST_TARGET:g}: its squares overflow.")
         return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
 
     def _encode_targets(self, y):
         # A copy, as y may be read-only: to numba another type, and another kernel to compile.
         return np.array(y.reshape(len(y), -1), dtype=np.float64, order="C"), ()
+
+    def _check_scale(self, targets, weights) -> None:
+        parameters.require_squares(targets, weights)
 
     def predict(self, X, depth=None) -> np.ndarray:
         """Means, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that max_depth."""
@@ -320,8 +324,8 @@ class ManyTrees(Model):
             if isinstance(self.oob_score, str):
                 get_scorer(self.oob_score)
 
-    def _score_oob(self, X, y) -> None:
-        """Keep out-of-bag answers and their score, over the rows that have one."""
+    def _score_oob(self, X, y, mass) -> None:
+        """Keep out-of-bag answers and their score, over the rows that have one and some weight."""
         if not parameters.oob_wanted(self.oob_score):
             return
         answers, self.oob_voters_ = self._answer_oob(X)
@@ -329,10 +333,12 @@ class ManyTrees(Model):
             self.oob_decision_function_ = answers
         else:
             self.oob_prediction_ = answers[:, 0] if self.n_outputs_ == 1 else answers
-        voted = self.oob_voters_ > 0
-        if not voted.all():
+        counts = np.ones(len(X), bool) if mass is None else mass > 0
+        voted = counts & (self.oob_voters_ > 0)
+        n_without = np.sum(counts & ~voted)
+        if n_without:
             warnings.warn(
-                f"{np.sum(~voted)} of {len(X)} rows were left out by no tree: they have no "
+                f"{n_without} of {counts.sum()} rows were left out by no tree: they have no "
                 "out-of-bag prediction (NaN) and are not scored. More trees would help.",
                 stacklevel=3,
             )

@@ -6,11 +6,14 @@ METRIC/SPLIT                   every metric of the table, on train, valid, test 
 by_trees/oob_error, oob_rmse   step: number of trees; every one
 by_trees/METRIC_SPLIT          step: number of trees, on the surface's grid
 by_trees/oob_voters            step: number of trees; how many vote on a training row, on average
-chosen/depth, METRIC_test      at the depth that validation chooses
+chosen/depth, METRIC_test      at the depth that validation, or else out-of-bag rows, choose
 strength/oob, correlation/oob, bound/oob, tree_error/oob, tree_mse/oob, tree_rmse/oob
+strength_plain/oob, correlation_plain/oob, bound_plain/oob    as Breiman estimates them
 ece/SPLIT_COMBINER, reliability/…, resolution/…, uncertainty/…, within_bins/…
-coverage/METHOD, width/METHOD  step: nominal level in percent
-jackknife/negative_share, mean_sd
+coverage/METHOD, width/METHOD  step: nominal level in percent; of the rows in rows/coverage_METHOD
+jackknife/negative_share       of rows, whose variance is unknown with so few trees
+jackknife/mean_sd              of the others
+jackknife/trees_needed         to know the variance; see study/jackknife.py
 detection/MEASURE              does a measure of uncertainty tell where the errors are?
 bias2/draws, variance/draws, noise/draws, expected_error/draws, measured_error/draws; labels_…
 trees/n_nodes, n_leaves, depth means over trees
@@ -95,15 +98,19 @@ def _deeper(deeper: Deeper) -> Iterator[Number]:
             for name in ("ece", "reliability", "resolution", "uncertainty", "within_bins"):
                 yield from _steps(f"{name}/{split}_{combiner}", getattr(found, name))
     for method, coverage in deeper.coverages.items():
-        for level, share, width in zip(LEVELS, *coverage, strict=True):
+        yield Number(f"rows/coverage_{method}", coverage.rows)
+        for level, share, width in zip(LEVELS, coverage.share, coverage.width, strict=True):
             percent = round(100 * level)
             yield Number(f"coverage/{method}", share, percent)
             if np.isfinite(width):
                 yield Number(f"width/{method}", width, percent)
     if deeper.jackknife is not None:
         yield Number("jackknife/negative_share", deeper.jackknife.negative)
-        sd = np.sqrt(np.maximum(deeper.jackknife.corrected, 0.0))
-        yield Number("jackknife/mean_sd", sd.mean())
+        sd = deeper.jackknife.sd
+        if not np.isnan(sd).all():
+            yield Number("jackknife/mean_sd", np.nanmean(sd))
+        if np.isfinite(deeper.jackknife.trees_needed):
+            yield Number("jackknife/trees_needed", deeper.jackknife.trees_needed)
     for measure, value in deeper.detection.items():
         yield Number(f"detection/{measure}", value)
     for name, count in deeper.rows.items():

@@ -78,6 +78,11 @@ DESCRIPTIONS = {
         "int or None, default=None",
         "Cuts kept at random of those the search proposes for a feature; None: all.",
     ),
+    "ties": (
+        '{"random", "first"}, default="random"',
+        "Which of the features wins that split a node equally well, as many do in small nodes: one "
+        "by chance, so that no column is favoured for its place, or the first.",
+    ),
     "rho": (
         'int, "all" or None, default=None',
         "Randomised node optimisation: each node tries this many random parameters, a feature and "
@@ -229,6 +234,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         if n_thresholds is None
         else whole("n_thresholds", n_thresholds, 1, " or None"),
         midpoint=one_of("threshold", params["threshold"], ("midpoint", "value")) == "midpoint",
+        random_ties=one_of("ties", params["ties"], ("random", "first")) == "random",
     )
     return Recipe(
         name,
@@ -271,10 +277,38 @@ def sample_weights(given, n_rows: int) -> np.ndarray | None:
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("sample_weight must hold finite weights of at least 0.")
-    positive = weights[weights > 0]
-    if len(positive) and not (positive.min() > 1e-100 and positive.max() < 1e100):
-        raise ValueError("sample_weight must lie between 1e-100 and 1e100, or be 0.")
     return weights
+
+
+def require_scale(weights: np.ndarray) -> None:
+    """Refuse weights whose squares floats cannot hold."""
+    positive = weights[weights > 0]
+    if len(positive) and not (positive.min() >= 1e-100 and positive.max() <= 1e100):
+        wrong = positive.min() if positive.min() < 1e-100 else positive.max()
+        raise ValueError(
+            "sample_weight, times class_weight, must lie between 1e-100 and 1e100, or be 0; "
+            f"got {wrong:g}."
+        )
+
+
+def require_squares(y: np.ndarray, weights: np.ndarray | None) -> None:
+    """Refuse targets whose weighted squares, summed over all rows, floats cannot hold."""
+    heaviest = 1.0 if weights is None else float(weights.max())
+    lightest = 1.0 if weights is None else float(weights[weights > 0].min())
+    with np.errstate(over="ignore", under="ignore"):
+        most = len(y) * heaviest * float(2.0 * np.abs(y).max()) ** 2
+        spread = float(np.ptp(y, axis=0).max())
+        least = lightest * spread**2
+    if most > 1e300:
+        raise ValueError(
+            f"y (up to {np.abs(y).max():g}) and sample_weight (up to {heaviest:g}) are too large: "
+            "the sum of weight × y² must stay below 1e300. Divide them by a constant."
+        )
+    if spread > 0.0 and least < 1e-300:
+        raise ValueError(
+            f"y (a spread of {spread:g}) and sample_weight (down to {lightest:g}) are too small: "
+            "weight × spread² must stay above 1e-300. Multiply them by a constant."
+        )
 
 
 def class_weights(given, in_forest: bool):

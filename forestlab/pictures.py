@@ -46,9 +46,9 @@ def _better(metric: str) -> Literal["higher", "lower"]:
 
 def _of_all(found: Findings, title: str) -> Pictures:
     main, is_of_classes = found.main, found.task == "classification"
-    chosen, better = found.chosen_depth, _better(found.main)
+    chosen = found.chosen_depth, found.chosen_on or ""
     curves = found.curves[main]
-    yield "curves/depth.png", figures.depth_curve(curves, main, title, chosen, better)
+    yield "curves/depth.png", figures.depth_curve(curves, main, title, *chosen)
     if found.oob_by_trees is not None:
         sizes = np.arange(1, len(found.oob_by_trees) + 1)
         name = "error" if is_of_classes else "rmse"
@@ -95,6 +95,22 @@ def _strength(trees: VoteStrength | ResidualStrength, found: Findings, title: st
     return figures.residual_curve(trees.tree_rmse, trees.correlation, trees.bound, title, oob)
 
 
+def _remarks(deeper: Deeper) -> dict[str, str]:
+    """Of methods that have no interval for some of the rows."""
+    n_rows = deeper.rows["intervals"]
+    return {
+        method: f"{of.rows} of {n_rows} rows{_needed(deeper)}"
+        for method, of in deeper.coverages.items()
+        if of.rows < n_rows
+    }
+
+
+def _needed(deeper: Deeper) -> str:
+    """How many trees the jackknife wants, the only method that may not know."""
+    needed = np.nan if deeper.jackknife is None else deeper.jackknife.trees_needed
+    return f", {float(f'{needed:.1e}'):,.0f} trees needed" if np.isfinite(needed) else ""
+
+
 def _of_full(found: Findings, deeper: Deeper, names: list[str], title: str) -> Pictures:
     if deeper.strength is not None:
         yield "strength.png", _strength(deeper.strength, found, title)
@@ -108,10 +124,18 @@ def _of_full(found: Findings, deeper: Deeper, names: list[str], title: str) -> P
         widths = {method: of.width for method, of in deeper.coverages.items()}
         heading = f"{title}, {deeper.split}"
         levels = np.array(LEVELS)
-        yield "coverage.png", figures.coverage_curve(levels, shares, widths, heading, kind)
+        yield (
+            "coverage.png",
+            figures.coverage_curve(levels, shares, widths, heading, kind, _remarks(deeper)),
+        )
     if deeper.along is not None:
         heading = f"{title}: {BAND_LEVEL:.0%} intervals"
-        yield "band.png", figures.prediction_band(*deeper.along, heading)
+        remarks = {
+            method: f"unknown at {unknown:.0%}{_needed(deeper)}"
+            for method, band in deeper.along.bands.items()
+            if (unknown := float(np.isnan(band.low).mean())) > 0.0
+        }
+        yield "band.png", figures.prediction_band(*deeper.along, heading, remarks=remarks)
     if deeper.regions is not None:
         extent, posteriors, (points, labels) = deeper.regions
         classes = found.classes or []

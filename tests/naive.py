@@ -5,7 +5,6 @@ computed from scratch. Trees have the kernels' layout, so the two can be laid si
 """
 
 from fractions import Fraction
-from functools import reduce
 from itertools import combinations, pairwise, permutations
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ TREE_FEATURES = 0xF1357AEA2E62A9C5
 NODE_FEATURES = 0xDB4F0B9175AE2165
 PARAMETERS = 0xBBE0563303A4615F
 THRESHOLDS = 0xA0761D6478BD642F
+TIES = 0x8EBC6AF09C88C6E3
 
 
 def wrap(number):
@@ -115,7 +115,7 @@ def tree_features(key, n_features, size):
 
 def bin_ends(column, mass, max_bins):
     """The greatest values of quantile bins: the k-th is the least value with k shares below."""
-    values = np.unique(column)
+    values = np.unique(column[mass > 0])
     if len(values) <= max_bins:
         return values
     reach = np.array([mass[column <= value].sum() for value in values])
@@ -124,11 +124,11 @@ def bin_ends(column, mass, max_bins):
 
 
 def bin_bounds(column, mass, max_bins):
-    """The smallest and the greatest value in each row's bin."""
+    """The smallest and the greatest value in each row's bin; NaN for a row of no mass."""
     ends = bin_ends(column, mass, max_bins)
-    bins = [int((ends < value).sum()) for value in column]
-    same = np.equal.outer(bins, bins)
-    return np.array([(column[rows].min(), column[rows].max()) for rows in same]).T
+    bins = np.where(mass > 0, [(ends < value).sum() for value in column], -1)
+    of_bin = {b: column[bins == b] for b in set(bins)} | {-1: np.array([np.nan])}
+    return np.array([(of_bin[b].min(), of_bin[b].max()) for b in bins]).T
 
 
 def bounds(X, mass, recipe, max_bins):
@@ -216,16 +216,32 @@ class Split(NamedTuple):
     cut: float
 
 
-def every_cut(y, values, a, b):
-    return True
+def leaves_enough(problem, rows, is_left, weigh):
+    """Are enough rows, and if asked enough weight, on either side?"""
+    settings, w = problem.recipe.settings, problem.weights
+    sides = rows[is_left], rows[~is_left]
+    weight = settings.min_weight_fraction_leaf * w.sum() if weigh else 0
+    return all(len(s) >= settings.min_samples_leaf and w[s].sum() >= weight for s in sides)
 
 
-def boundary_cut(y, values, a, b):
-    """Not between rows that share one target."""
-    return len(np.unique(y[(values == a) | (values == b)], axis=0)) > 1
+def every_cut(problem, rows, values, cuts):
+    return [cut for cut in cuts if leaves_enough(problem, rows, values <= cut, weigh=False)]
 
 
-SEARCHES = {"exact": every_cut, "histogram": every_cut, "boundary": boundary_cut}
+def boundary_cuts(problem, rows, values, cuts):
+    """Not between rows that share one target, unless a limit on the leaves allows nothing beyond"""
+    allowed = [cut for cut in cuts if leaves_enough(problem, rows, values <= cut, weigh=True)]
+    limits = ({*allowed[:1]} - {*cuts[:1]}) | ({*allowed[-1:]} - {*cuts[-1:]})
+    above = dict(pairwise(np.unique(values)))
+    around = {cut: np.isin(values, [cut, above[cut]]) for cut in allowed}
+    return [
+        cut
+        for cut in allowed
+        if cut in limits or len(np.unique(problem.y[rows][around[cut]], axis=0)) > 1
+    ]
+
+
+SEARCHES = {"exact": every_cut, "histogram": every_cut, "boundary": boundary_cuts}
 
 
 def varies(problem, rows, feature):
@@ -234,15 +250,8 @@ def varies(problem, rows, feature):
 
 def cuts(problem, rows, feature, key):
     """The cuts of a feature that a node looks at, ascending."""
-    settings, admits = problem.recipe.settings, SEARCHES[problem.recipe.search]
-    values, y = problem.high[rows, feature], problem.y[rows]
-    found = [
-        a
-        for a, b in pairwise(np.unique(values))
-        if settings.min_samples_leaf <= (values <= a).sum()
-        and settings.min_samples_leaf <= (values > a).sum()
-        and admits(y, values, a, b)
-    ]
+    settings, values = problem.recipe.settings, problem.high[rows, feature]
+    found = SEARCHES[problem.recipe.search](problem, rows, values, list(np.unique(values)[:-1]))
     if settings.n_thresholds:
         found = sorted(shuffled(found, stream(key, THRESHOLDS + feature))[: settings.n_thresholds])
     return found
@@ -266,16 +275,26 @@ def scored(problem, rows, parameters):
     return splits
 
 
-def better(a, b, tie):
-    """The lower score; of equal ones the first feature, then the lowest cut."""
-    if abs(a.score - b.score) > tie:
-        return min(a, b)
-    return min(a, b, key=lambda split: (split.feature, split.cut))
+def near(splits, tie):
+    """The splits that are as good as the best."""
+    least = min((split.score for split in splits), default=0)
+    return [split for split in splits if split.score <= least + tie]
 
 
-def best(splits, tie):
-    """The best split, or None."""
-    return reduce(lambda a, b: better(a, b, tie), splits) if splits else None
+def by_feature(splits):
+    return [[s for s in splits if s.feature == j] for j in sorted({s.feature for s in splits})]
+
+
+def best(splits, tie, key, random_ties):
+    """The best split, or None: of features that are as good as any the first, or one by chance; of
+    its cuts that are as good as any the lowest."""
+    features = near([min(own) for own in by_feature(splits)], tie)
+    if not features:
+        return None
+    rank = {s.feature: draw(stream(key, TIES), s.feature) for s in features}
+    feature = min(rank, key=rank.get) if random_ties else min(rank)
+    own = [split for split in splits if split.feature == feature]
+    return min(near(own, tie), key=lambda split: split.cut)
 
 
 def node_features(problem, rows, key):
@@ -289,13 +308,10 @@ def node_features(problem, rows, key):
     return sorted(order[:n])
 
 
-def best_of_features(problem, rows, key, tie):
-    """The best split of each feature looked at."""
-    found = []
-    for feature in node_features(problem, rows, key):
-        parameters = [(feature, cut) for cut in cuts(problem, rows, feature, key)]
-        found.append(best(scored(problem, rows, parameters), tie))
-    return [split for split in found if split]
+def node_parameters(problem, rows, key):
+    """Every cut of every feature looked at."""
+    features = node_features(problem, rows, key)
+    return [(j, cut) for j in features for cut in cuts(problem, rows, j, key)]
 
 
 def random_parameters(problem, rows, key):
@@ -317,10 +333,11 @@ def random_parameters(problem, rows, key):
 
 def find_split(problem, rows, key):
     """The split of a node, or None."""
+    settings = problem.recipe.settings
+    draw_parameters = random_parameters if settings.rho else node_parameters
+    splits = scored(problem, rows, draw_parameters(problem, rows, key))
     tie = TIE * len(rows) * weighted_impurity(problem, rows)
-    if problem.recipe.settings.rho:
-        return best(scored(problem, rows, random_parameters(problem, rows, key)), tie)
-    return best(best_of_features(problem, rows, key, tie), tie)
+    return best(splits, tie, key, settings.random_ties)
 
 
 def pays(problem, rows, split):
@@ -433,31 +450,34 @@ def normalised(numbers):
     return np.array(numbers) / sum(numbers)
 
 
-def average_classes(ends, roots):
+def average_classes(ends, roots, units):
     return np.mean([posterior(stats) for stats in ends], axis=0)
 
 
-def product_classes(ends, roots):
-    """Each leaf gets one more row, a part of it for each class."""
-    extended = [(stats + 1 / len(stats)) / (stats.sum() + 1) for stats in ends]
+def product_classes(ends, roots, units):
+    """Each leaf gets one more row of its tree's mean weight, a part of it for each class."""
+    extended = [
+        (stats + unit / len(stats)) / (stats.sum() + unit)
+        for stats, unit in zip(ends, units, strict=True)
+    ]
     return normalised(np.prod(extended, axis=0))
 
 
-def vote_classes(ends, roots):
+def vote_classes(ends, roots, units):
     winners = [list(stats).index(max(stats)) for stats in ends]
     return normalised([winners.count(k) for k in range(len(ends[0]))])
 
 
-def average_means(ends, roots):
+def average_means(ends, roots, units):
     return np.mean([mean(stats) for stats in ends], axis=0)
 
 
-def product_means(ends, roots):
+def product_means(ends, roots, units):
     """Normal distributions multiplied; each leaf's variance gets one more row, of its root's."""
     n_targets = len(ends[0]) // 2
     precisions = [
-        (end[0] + 1) / (end[1 + n_targets :] + root[1 + n_targets :] / root[0])
-        for end, root in zip(ends, roots, strict=True)
+        (end[0] + unit) / (end[1 + n_targets :] + unit * root[1 + n_targets :] / root[0])
+        for end, root, unit in zip(ends, roots, units, strict=True)
     ]
     return sum(p * mean(end) for p, end in zip(precisions, ends, strict=True)) / sum(precisions)
 
@@ -474,7 +494,8 @@ COMBINERS = {
 def answer(trees, combiner, task, x, depth=None):
     """What trees, as (nodes, stats), say together of a row."""
     ends = [stats[walk(nodes, x, depth)] for nodes, stats in trees]
-    return COMBINERS[combiner, task](ends, [stats[0] for _, stats in trees])
+    units = [nodes[0]["weight"] / nodes[0]["n_rows"] for nodes, _ in trees]
+    return COMBINERS[combiner, task](ends, [stats[0] for _, stats in trees], units)
 
 
 def out_of_bag(trees, bags, combiner, task, X):
@@ -570,7 +591,7 @@ def jackknife(bags, answers, replace=True):
     for row in range(n_rows):
         n = bags[:, row] - bags[:, row].mean()
         raw += np.mean(n * t) ** 2
-        chance += np.mean(n**2) * np.mean(t**2) / n_trees
+        chance += np.mean(n**2) * np.mean(t**2) / (n_trees - 1)
     size = bags[0].sum()
     factor = 1 if replace else (n_rows - 1) / n_rows * (n_rows / (n_rows - size)) ** 2
     return factor * raw, factor * (raw - chance)
@@ -742,32 +763,81 @@ def label(stats):
     return list(stats).index(max(stats))
 
 
-def vote_strength(trees, bags, X, y, depth):
-    """Strength, correlation, bound, and mean and spread of the trees' errors, out of bag.
+def rival_without(votes, truth, classes, *left_out):
+    """The classes that are level as rivals of the true one by the votes but those left out."""
+    heard = [v for i, v in enumerate(votes) if i not in left_out]
+    counts = {k: heard.count(k) for k in classes if k != truth}
+    return [k for k in counts if counts[k] == max(counts.values())]
 
-    A tree's own margin is 1, -1 or 0 where it votes for the truth, the rival, or neither.
+
+def against(vote, truth, rival):
+    """A voter's own margin: 1, -1 or 0 for the truth, the rival or neither."""
+    return int(vote == truth) - int(vote == rival)
+
+
+def own_margin(votes, truth, classes, i):
+    """Of voter i, plain and fair: the rival is chosen by all, or also by the others.
+
+    Where classes are level the voters' choice is any of them, and of all voters the first.
     """
-    classes = range(len(trees[0][1][0]))
-    margins, rivals = {}, {}
-    for row, x in enumerate(X):
-        asked = [tree for tree, counts in zip(trees, bags, strict=True) if counts[row] == 0]
-        votes = [label(stats[walk(nodes, x, depth)]) for nodes, stats in asked]
-        if votes:
-            others = [k for k in classes if k != y[row]]
-            rivals[row] = max(others, key=votes.count) if others else None
-            margins[row] = (votes.count(y[row]) - votes.count(rivals[row])) / len(votes)
-    spreads, errors = [], []
-    for (nodes, stats), counts in zip(trees, bags, strict=True):
-        rows = np.flatnonzero(counts == 0)
-        votes = [label(stats[walk(nodes, X[row], depth)]) for row in rows]
-        own = [int(v == y[i]) - int(v == rivals[i]) for v, i in zip(votes, rows, strict=True)]
-        if votes:
-            spreads.append(np.std(own))
-            errors.append(np.mean(votes != y[rows]))
-    strength = np.mean([*margins.values()])
-    correlation = np.var([*margins.values()]) / np.mean(spreads) ** 2
+    plain = against(votes[i], truth, next(iter(rival_without(votes, truth, classes)), None))
+    others = rival_without(votes, truth, classes, i)
+    fair = np.mean([against(votes[i], truth, j) for j in others]) if others else plain
+    weight = (1 + 1 / np.sqrt(len(votes))) / 2
+    return plain, weight * fair + (1 - weight) * plain
+
+
+def mean_product(votes, truth, classes):
+    """Of two different voters' own margins, the rival being chosen by all, or by the others."""
+    first = next(iter(rival_without(votes, truth, classes)), None)
+    weight, products = (1 + 1 / np.sqrt(len(votes))) / 2, []
+    for i, k in permutations(range(len(votes)), 2):
+        plain = against(votes[i], truth, first) * against(votes[k], truth, first)
+        others = rival_without(votes, truth, classes, i, k)
+        fair = [against(votes[i], truth, j) * against(votes[k], truth, j) for j in others]
+        products.append(weight * (np.mean(fair) if others else plain) + (1 - weight) * plain)
+    return np.mean(products)
+
+
+def bounded(strength, variance, spreads):
+    """Strength, correlation and the bound of the error."""
+    correlation = variance / np.mean(spreads) ** 2 if np.mean(spreads) else np.nan
     bound = correlation * (1 - strength**2) / strength**2 if strength > 0 else np.nan
-    return strength, correlation, bound, np.mean(errors), np.std(errors)
+    return strength, correlation, bound
+
+
+def vote_strength(trees, bags, X, y, depth):
+    """Strength, correlation, bound, and mean and spread of the trees' errors, out of bag; and the
+    first three without the correction for few voters."""
+    classes, of_trees = range(len(trees[0][1][0])), {}
+    plain, fair, products = [], [], []
+    for row, x in enumerate(X):
+        asked = [t for t, counts in enumerate(bags) if counts[row] == 0]
+        votes = [label(trees[t][1][walk(trees[t][0], x, depth)]) for t in asked]
+        own = [own_margin(votes, y[row], classes, i) for i in range(len(votes))]
+        for t, vote, margins in zip(asked, votes, own, strict=True):
+            of_trees.setdefault(t, []).append((vote != y[row], *margins))
+        if votes:
+            plain.append(np.mean([margin for margin, _ in own]))
+            fair.append(np.mean([margin for _, margin in own]))
+        if len(votes) > 1:
+            products.append(mean_product(votes, y[row], classes))
+    errors = [np.mean([wrong for wrong, _, _ in rows]) for rows in of_trees.values()]
+    # A margin between -1 and 0 is one of -1 with that chance: its variance is that of the chances.
+    spreads = [spread_of([m for _, m, _ in rows]) for rows in of_trees.values()]
+    fair_spreads = [spread_of([m for _, _, m in rows]) for rows in of_trees.values()]
+    variance = np.mean(products) - np.mean(fair) ** 2 if products else np.nan
+    return (
+        *bounded(np.mean(fair), variance, fair_spreads),
+        np.mean(errors),
+        np.std(errors),
+        *bounded(np.mean(plain), np.var(plain), spreads),
+    )
+
+
+def spread_of(margins):
+    """Of margins that are 1, or -1 with the chance -m if they are m ≤ 0."""
+    return np.sqrt(max(np.mean(np.abs(margins)) - np.mean(margins) ** 2, 0))
 
 
 def residual_strength(trees, bags, X, y, depth):

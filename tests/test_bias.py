@@ -657,8 +657,8 @@ def test_variants_share_their_scales_and_one_legend(drawn):
     assert legend(drawn["labels"].axes[-1]) == ["variance effect", "bias effect", "noise"]
 
 
-def test_the_least_error_stands_above_its_panel(drawn):
-    assert notes(drawn["one"]) == "tree: least 0.635, at depth 6"
+def test_the_best_depth_stands_above_its_panel(drawn):
+    assert notes(drawn["one"]) == "tree: 0.635 at its best depth, 6"
     assert notes(drawn["no variants"]) == "no variants"
 
 

@@ -457,6 +457,7 @@ def test_a_metric_or_key_that_no_run_has_is_told():
         ("by_trees/oob_error", False),
         ("by_trees/r2_test", True),
         ("strength/oob", True),
+        ("strength_plain/oob", True),
         ("bias2/draws", False),
         ("seconds/fit", False),
     ],

@@ -210,7 +210,7 @@ def test_read_only_data_compiles_nothing_more(cls):
     X, y = data_for(cls)
     few_trees(cls).fit(X, y).predict(X)
     task = "classification" if cls in CLASSIFIERS else "regression"
-    grow = grow_kernel(cls().criterion, "exact", False)
+    grow = grow_kernel(cls().criterion, "exact", False, True)
     kernels = grow, sum_kernel(task, "average")
     before = [len(kernel.signatures) for kernel in kernels]
     few_trees(cls).fit(read_only(X), read_only(y)).predict(read_only(X))
@@ -253,6 +253,7 @@ CHOICES = {
     "criterion": allowed_criteria,
     "search": lambda cls: SEARCHES,
     "threshold": lambda cls: ["midpoint", "value"],
+    "ties": lambda cls: ["random", "first"],
     "subspace": lambda cls: ["node", "tree"],
     "max_features": lambda cls: ["sqrt", "log", "log2"],
     "combine": lambda cls: COMBINERS,
@@ -642,11 +643,6 @@ def test_a_refit_forgets_the_out_of_bag_scores_before():
     assert not [name for name in vars(model) if name.startswith("oob_") and name.endswith("_")]
 
 
-def test_targets_whose_squares_overflow_are_refused():
-    with pytest.raises(ValueError, match="y must lie within"):
-        ForestRegressor(2).fit(np.arange(4.0)[:, None], np.array([1e200, -1e200, 1e200, -1e200]))
-
-
 def test_a_fit_that_fails_leaves_the_model_as_it_was():
     X = np.arange(30.0)[:, None]
     model = ForestClassifier(3, random_state=0).fit(X, np.arange(30) % 3)
@@ -654,9 +650,3 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
     with pytest.raises(ValueError, match="max_depth"):
         model.set_params(max_depth=-1).fit(X, np.arange(30) % 2)
     assert model.predict(X).tolist() == before
-
-
-def test_weights_whose_squares_overflow_are_refused():
-    X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
-    with pytest.raises(ValueError, match="between 1e-100 and 1e100"):
-        TreeClassifier().fit(X, y, sample_weight=np.full(4, 1e200))

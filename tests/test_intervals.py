@@ -17,6 +17,7 @@ from cases import quarters
 from forestci.forestci import _core_computation
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from quantile_forest import RandomForestQuantileRegressor
 from scipy import stats
 from sklearn.datasets import make_friedman1
@@ -26,6 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from forestlab import ForestClassifier, ForestRegressor, figures
 from forestlab.core.arrays import Settings
+from forestlab.figures.style import NO_VALUE
 from forestlab.forest import Recipe, bags, ends, rows_outside
 from forestlab.study import quantiles
 from forestlab.study.conformal import (
@@ -135,11 +137,11 @@ def test_over_all_bags_it_is_the_textbook_variance_of_a_mean(size):
 
 @pytest.mark.parametrize("replace", [True, False])
 def test_what_chance_contributes_is_taken_off(replace):
-    """For trees that do not depend on their bags, E corrected = E raw / n_trees."""
+    """For trees that do not depend on their bags, E corrected = 0."""
     rng = np.random.default_rng(0)
     counts = draw_bags(rng, 50, 30, 20, replace)
     found = jackknife(counts, rng.normal(size=(50, 4000)), replace)
-    rest = found.corrected - found.raw / 50
+    rest = found.corrected
     assert abs(rest.mean()) < stats.norm.isf(FALSE_ALARM / 2) * rest.std() / np.sqrt(4000)
     assert 0.2 < found.negative < 0.8  # about half of what is 0 but for noise
 
@@ -163,6 +165,11 @@ def friedman(n_rows=120, seed=0):
     return X.round(2), y  # codes of one byte, so that one kernel grows all trees
 
 
+def corrected_by_them(found, n_trees):
+    """forestci takes off what chance contributes times (n_trees - 1) / n_trees."""
+    return found.raw - (found.raw - found.corrected) * (n_trees - 1) / n_trees
+
+
 @pytest.mark.parametrize("max_samples", [None, 0.4])
 def test_forestci_finds_the_same_for_regression(max_samples):
     (X, y), (rows, _) = friedman(), friedman(30, 1)
@@ -173,8 +180,8 @@ def test_forestci_finds_the_same_for_regression(max_samples):
     centred = (answers - answers.mean(axis=0)).T
     raw = _core_computation(X.shape, rows, counts.T.astype(float), centred, 40)
     np.testing.assert_allclose(found.raw, raw, **ROUNDING)
-    corrected = forestci.random_forest_error(forest, X.shape, rows, calibrate=False)
-    np.testing.assert_allclose(found.corrected, corrected, **ROUNDING)
+    theirs = forestci.random_forest_error(forest, X.shape, rows, calibrate=False)
+    np.testing.assert_allclose(corrected_by_them(found, 40), theirs, **ROUNDING)
 
 
 def test_forestci_finds_the_same_for_the_probability_of_a_class():
@@ -189,7 +196,7 @@ def test_forestci_finds_the_same_for_the_probability_of_a_class():
         for k in range(3)
     ]
     expected = np.array(by_class)[predicted, np.arange(30)]
-    np.testing.assert_allclose(found.corrected, expected, **ROUNDING)
+    np.testing.assert_allclose(corrected_by_them(found, 40), expected, **ROUNDING)
 
 
 def test_forestci_finds_the_same_without_replacement_but_for_a_factor():
@@ -202,7 +209,7 @@ def test_forestci_finds_the_same_without_replacement_but_for_a_factor():
     counts = np.array([np.bincount(rows, minlength=len(X)) for rows in drawn])
     found = jackknife(counts, np.array([tree.predict(rows) for tree in forest]), replace=False)
     theirs = forestci.random_forest_error(forest, X.shape, rows, counts.T, calibrate=False)
-    np.testing.assert_allclose(found.corrected, theirs * 119 / 120, **ROUNDING)
+    np.testing.assert_allclose(corrected_by_them(found, 40), theirs * 119 / 120, **ROUNDING)
 
 
 def test_jackknife_of_a_forest():
@@ -227,7 +234,8 @@ def test_jackknife_of_a_forest():
 def test_bags_that_do_not_vary_say_nothing(counts, replace):
     answers = np.arange(len(counts) * 2.0).reshape(len(counts), 2)
     found = jackknife(np.array(counts), answers, replace)
-    assert np.isnan([*found.raw, *found.corrected, found.negative]).all()
+    assert np.isnan([*found.raw, *found.corrected, *found.sd]).all()
+    assert np.isnan([found.negative, found.trees_needed]).all()
 
 
 def test_trees_that_agree_have_no_variance():
@@ -235,6 +243,48 @@ def test_trees_that_agree_have_no_variance():
     found = jackknife(counts, np.full((7, 3), 0.1))
     assert found.raw.tolist() == found.corrected.tolist() == [0.0] * 3
     assert found.negative == 0.0
+    assert found.sd.tolist() == [0.0] * 3  # known to be 0
+
+
+def test_a_negative_variance_is_unknown_and_wants_trees():
+    """Of two rows in three bags: one answer goes along with the counts, one hardly."""
+    counts, answers = np.array([[2, 0], [0, 2], [1, 1]]), np.array([[1, 0.0], [-1, 0], [0, 1]])
+    found = jackknife(counts, answers)
+    # cov = ±2/3 and 0; by chance 2 · 2/3 · mean(c²) / 2, with mean(c²) = 2/3 and 2/9.
+    np.testing.assert_allclose(found.raw, [8 / 9, 0], **ROUNDING)
+    np.testing.assert_allclose(found.corrected, [4 / 9, -4 / 27], **ROUNDING)
+    np.testing.assert_allclose(found.sd, [2 / 3, np.nan], **ROUNDING)
+    assert found.negative == 1 / 2
+    assert found.trees_needed == pytest.approx(3 * (4 / 9 + 4 / 27) / (4 / 9 - 4 / 27))
+    assert np.isnan(jackknife(counts, answers[:, 1:]).trees_needed)
+
+
+def test_as_many_trees_as_are_needed_are_enough():
+    """What chance adds is then as large as the variance itself; and a row's variance is known to
+    √(6 / n) of itself, in the median over rows, by a reckoning that takes all rows for equal: it
+    may be a third off. With a tenth of the trees some rows are unknown."""
+    rng = np.random.default_rng(0)
+    X, rows = rng.random((100, 1)), np.linspace(0, 1, 60)[:, None]
+    y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=100)
+    model = ForestRegressor(4000, random_state=0, n_jobs=2).fit(X, y)
+    counts = bags(model.recipe_, model.n_rows_, model.chances_, model.seed_, len(model))
+    answers = model.predict_trees(rows)
+
+    def of_parts(size):
+        starts = range(0, 4001 - size, size)
+        return [jackknife(counts[i : i + size], answers[i : i + size]) for i in starts]
+
+    whole = jackknife(counts, answers)
+    parts = of_parts(round(whole.trees_needed))
+    assert len(parts) > 10
+    chance = np.mean([part.raw - part.corrected for part in parts])
+    assert chance == pytest.approx(whole.corrected.mean(), rel=0.1)
+    spread = np.std([part.corrected for part in parts], axis=0, ddof=1) / whole.corrected
+    assert np.median(spread) == pytest.approx(np.sqrt(6 / len(X)), rel=1 / 3)
+    needed = [part.trees_needed for part in parts]
+    assert np.mean(needed) == pytest.approx(whole.trees_needed, rel=0.1)  # any of them can tell
+    few = np.mean([part.negative for part in of_parts(len(model) // (10 * len(parts)))])
+    assert few > 0.05 > np.mean([part.negative for part in parts])
 
 
 def test_jackknife_for_no_rows():
@@ -535,6 +585,16 @@ PICTURES = {
     "band, long name": lambda: picture({"$ long name " * 9: band(), "b": band()}),
     "band, infinite": lambda: picture({"one": (np.full(50, -np.inf), np.full(50, np.inf))}),
     "band, NaN": lambda: picture({"one": np.full((2, 50), np.nan)}),
+    "band, some unknown": lambda: picture(
+        {"one": band(), "two": np.where(GRID < 0.3, np.nan, band())},
+        remarks={"two": "unknown at 30%, 1,200 trees needed"},
+    ),
+    "band, one row, unknown": lambda: picture(
+        {"one": np.full((2, 1), np.nan)}, GRID[:1], (GRID[:1], GRID[:1])
+    ),
+    "coverage, some unknown": lambda: figures.coverage_curve(
+        LEVELS, *curves(2), TITLE, remarks={"a method, number 1": "590 of 1000 rows"}
+    ),
     "band, no method": lambda: picture({}),
     "band, no rows": lambda: picture({"one": band(EMPTY)}, EMPTY, (EMPTY, EMPTY)),
     "band, one row": lambda: picture({"one": band(GRID[:1])}, GRID[:1], (GRID[:1], GRID[:1])),
@@ -585,6 +645,30 @@ def test_bands_lie_around_the_mean_in_order_of_the_feature():
     low, high = band()
     for x, a, b in zip(GRID, low, high, strict=True):
         assert {a, b} <= set(outline[outline[:, 0] == x, 1])
+
+
+def test_what_is_unknown_is_grey_and_said_to_be(drawn):
+    """Not an interval of no width: each such place has its share of the paper."""
+    one, two = drawn["band, some unknown"].axes
+    for ax, n_unknown in ((one, 0), (two, (GRID < 0.3).sum())):
+        grey = [
+            path.get_extents()
+            for part in ax.collections
+            if {to_hex(c) for c in part.get_facecolor()} == {NO_VALUE.lower()}
+            for path in part.get_paths()
+        ]
+        assert len(grey) == n_unknown
+        if grey:
+            edges = sorted({x for span in grey for x in (span.x0, span.x1)})
+            np.testing.assert_allclose(edges[1:], (GRID[1:] + GRID[:-1])[:n_unknown] / 2)
+            assert edges[0] == 0.0
+            assert {(span.y0, span.y1) for span in grey} == {ax.get_ylim()}
+    assert test_run_figures.legend(two)[-1] == "unknown"
+    assert "unknown" not in test_run_figures.legend(drawn["band"].axes[-1])
+    notes = test_run_figures.notes(drawn["band, some unknown"])
+    assert notes.endswith("two: unknown at 30%, 1,200 trees needed")
+    labels = test_run_figures.legend(drawn["coverage, some unknown"].axes[1])
+    assert labels == ["a method, number 0", "a method, number 1: 590 of 1000 rows"]
 
 
 def test_five_bands_do_not_stand_side_by_side():

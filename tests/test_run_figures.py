@@ -53,7 +53,7 @@ CURVES = {split: rising(13, 0.9 - 0.05 * k) for k, split in enumerate(SPLITS)}
 NAN = np.full(13, np.nan)
 
 PICTURES = {
-    "depth": lambda: figures.depth_curve(CURVES, "accuracy", TITLE),
+    "depth": lambda: figures.depth_curve(CURVES, "accuracy", TITLE, 12, "valid"),
     "depth, no oob": lambda: figures.depth_curve(CURVES | {"oob": NAN}, "accuracy", TITLE),
     "depth, one": lambda: figures.depth_curve({"test": [0.5], "valid": [0.4]}, "R²", TITLE),
     "depth, no values": lambda: figures.depth_curve({"valid": NAN}, "R²", TITLE),
@@ -216,27 +216,19 @@ def test_curves_show_their_values_in_their_split_s_colour(drawn, name):
     assert len(set(figures.SPLIT_COLOURS.values())) == 4
 
 
-@pytest.mark.parametrize(
-    ("better", "valid", "depth", "test"),
-    [
-        ("higher", [0.1, 0.7, np.nan, 0.7, 0.2], 1, "0.25"),
-        ("lower", [0.1, 0.7, np.nan, 0.05, 0.2], 3, "0.75"),
-    ],
-)
-def test_the_depth_chosen_by_validation_is_marked(better, valid, depth, test):
-    curves = {"valid": valid, "test": [0.0, 0.25, 0.5, 0.75, 1.0]}
-    figure = figures.depth_curve(curves, "score", TITLE, better=better)
-    assert notes(figure) == f"depth {depth}, best on valid: test score {test}"
+def test_the_chosen_depth_is_marked():
+    curves = {"valid": [0.1, 0.7, np.nan, 0.7], "test": [0.0, 0.25, 0.5, 0.75]}
+    figure = figures.depth_curve(curves, "score", TITLE, 1, "valid")
+    assert notes(figure) == "depth 1, best on valid: test score 0.25"
     *_, upright, ring = figure.axes[0].lines
-    assert list(upright.get_xdata()) == [depth, depth]
-    assert (ring.get_xdata(), ring.get_ydata()) == ([depth], [float(test)])
+    assert list(upright.get_xdata()) == [1, 1]
+    assert (ring.get_xdata(), ring.get_ydata()) == ([1], [0.25])
 
 
-def test_the_marked_depth_can_be_given_or_be_that_of_oob():
+def test_the_marked_depth_needs_no_reason_and_none_is_marked_by_itself():
     curves = {"oob": [0.1, 0.3, 0.2], "test": [0.5, 0.6, 0.7]}
-    assert notes(figures.depth_curve(curves, "R²", TITLE)) == "depth 1, best on oob: test R² 0.6"
     assert notes(figures.depth_curve(curves, "R²", TITLE, chosen=2)) == "depth 2: test R² 0.7"
-    assert notes(figures.depth_curve({"test": [0.5]}, "R²", TITLE)) == ""
+    assert notes(figures.depth_curve(curves, "R²", TITLE)) == ""
 
 
 def test_depths_and_sizes_are_whole_numbers(drawn):

@@ -1,15 +1,17 @@
 """Strength and correlation of a forest's trees, at every depth, against their definition."""
 
+import functools
+
 import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 from test_combine import FORESTS, as_bytes, bags_of, data_for, for_each_task, forest_for, trees_of
 
 from forestlab import ForestClassifier
-from forestlab.core.arrays import STEP, plant
+from forestlab.core.arrays import STEP, plant, tree_of
 from forestlab.forest import rows_outside
 from forestlab.handmade import build_tree
 from forestlab.study.strength import ResidualStrength, VoteStrength, strength
@@ -148,15 +150,41 @@ def test_a_small_case_by_hand():
     X, truth = np.array([[-1.0], [-1], [1], [1]]), np.array([0, 1, 1, 2])
     outside = packed([[1, 1, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0]])
     found = strength(forest, "classification", X, truth, 2, outside)
-    # Votes: a a b | a b | b c | c. Margins, each against its rival: b, a, c and a (the first).
-    margins = [1 / 3, 0, 0, 1]
-    s = np.mean(margins)
+    # Votes: a a b | a b | b c | c. Rivals: b, a, c and a (the first of equal ones).
     # Votes for the truth and the rival: tree 1 a a b, tree 2 a c c, tree 3 b b.
     p1, p2 = np.array([2 / 3, 2 / 3, 1 / 2]), np.array([1 / 3, 1 / 3, 1 / 2])
-    sd = np.sqrt(p1 + p2 - (p1 - p2) ** 2)
-    correlation = np.var(margins) / sd.mean() ** 2
-    expected = s, correlation, correlation * (1 - s**2) / s**2, np.mean(1 - p1), np.std(p1)
+    plain = by_hand([1 / 3, 0, 0, 1], np.var([1 / 3, 0, 0, 1]), p1, p2)
+    # Without its one vote a rival is level with a third class, so that the others would choose
+    # another half of the time; that has the weight (1 + 1/√M) / 2.
+    two, three = (1 - (1 + 1 / np.sqrt(n)) / 4 for n in (2, 3))
+    margins = (2 - three) / 3, (1 - two) / 2, (1 - two) / 2, 1
+    # Of ordered pairs of voters: 1 for two of the truth, -1 for one of each.
+    products = (2 - 4 * three) / 6, -two, -two
+    variance = np.mean(products) - np.mean(margins) ** 2
+    fair = by_hand(margins, variance, p1, p2 * [two, two, three])
+    expected = *fair, np.mean(1 - p1), np.std(p1), *plain
     np.testing.assert_allclose([values[1] for values in found], expected, **CLOSE)
+
+
+def by_hand(margins, variance, p1, p2):
+    s, sd = np.mean(margins), np.sqrt(p1 + p2 - (p1 - p2) ** 2)
+    correlation = variance / sd.mean() ** 2
+    return s, correlation, correlation * (1 - s**2) / s**2
+
+
+def test_two_classes_lose_the_variance_of_so_many_voters():
+    """Of margins m of M voters each, (1 - m²) / (M - 1); and the plain strength is right."""
+    says_a, says_b = stump({"a": 1}, {"a": 1}), stump({"b": 1}, {"b": 1})
+    forest = forest_of(says_a, says_a, says_b, says_b, says_a, classes=["a", "b"])
+    outside = packed([[1, 1, 0], [1, 1, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]])
+    found = strength(forest, "classification", np.zeros((3, 1)), np.array([0, 0, 1]), 1, outside)
+    m = np.array([2 / 4, 2 / 4, 0.0])  # a a b a | a a b a | a b b a, of classes a, a, b
+    less = np.mean((1 - m**2) / (4 - 1))
+    right = np.array([1, 2 / 3, 1 / 2, 1 / 2, 2 / 3])
+    spread = np.mean(2 * np.sqrt(right * (1 - right))) ** 2
+    np.testing.assert_allclose(found.correlation_plain, np.var(m) / spread, **CLOSE)
+    np.testing.assert_allclose(found.correlation, (np.var(m) - less) / spread, **CLOSE)
+    np.testing.assert_array_equal(found.strength, found.strength_plain)
 
 
 def test_residuals_by_hand():
@@ -277,6 +305,51 @@ def test_the_bound_is_above_the_error_and_more_features_correlate_trees():
         assert asked.any(axis=0).all()
         assert found[n].bound[-1] > np.mean(votes.argmax(axis=0) != y)
     assert found[64].correlation[-1] > 1.5 * found[1].correlation[-1]
+
+
+def noisy_cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, np.where(np.random.default_rng(0).random(len(y)) < 0.15, 1 - y, y)
+
+
+def digits():
+    return load_digits(return_X_y=True)
+
+
+@functools.cache
+def of_many_and_of_few(make, n_few):
+    """Strength and correlation of 800 trees, and mean and spread of those of n_few at a time.
+
+    One random cut a node makes trees that are weak and little alike: the worst case for few.
+    """
+    X, y = make()
+    model = ForestClassifier(800, rho=1, bootstrap=True, random_state=0, n_jobs=2).fit(X, y)
+    outside = outside_of(model)
+
+    def measured(trees):
+        forest = plant((tree_of(model.forest_, t) for t in trees), len(trees))
+        found = strength(forest, "classification", X, y, 40, outside[trees])
+        return found.strength[-1], found.correlation[-1]
+
+    parts = [range(first, first + n_few) for first in range(0, min(800, 25 * n_few), n_few)]
+    few = np.array([measured(part) for part in parts])
+    return measured(range(800)), few.mean(axis=0), few.std(axis=0, ddof=1), len(parts)
+
+
+@pytest.mark.parametrize("n_few", [10, 25, 100])
+def test_few_trees_of_two_classes_say_what_many_do(n_few):
+    """On average: within 4 standard errors. The plain correlation of 10 trees is 30 of them off."""
+    many, mean, spread, n_parts = of_many_and_of_few(noisy_cancer, n_few)
+    assert (np.abs(mean - many) < 4 * spread / np.sqrt(n_parts)).all()
+
+
+@pytest.mark.parametrize("n_few", [10, 25, 100])
+def test_few_trees_of_many_classes_say_about_what_many_do(n_few):
+    """Some of the choice of the rival remains: about as much as one forest differs from the next,
+    so that twice that is allowed, and 4 standard errors. The plain correlation of 10 trees is off
+    by 17 times that."""
+    many, mean, spread, n_parts = of_many_and_of_few(digits, n_few)
+    assert (np.abs(mean - many) < (2 + 4 / np.sqrt(n_parts)) * spread).all()
 
 
 def test_the_correlation_of_residuals_and_the_trees_errors_make_up_the_forests():

@@ -10,12 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from omegaconf import OmegaConf
+from pictures import notes
 from sklearn.calibration import calibration_curve
 from test_compose import composed
 
 from forestlab import artifacts, job
 from forestlab.config import ConfigError, fingerprint, settled
+from forestlab.core.prune import best_depth
 from forestlab.numbers import numbers_of
+from forestlab.pictures import pictures
 from forestlab.study.coverage import LEVELS
 from forestlab.study.deeper import evenly
 from forestlab.study.metrics import METRICS
@@ -167,8 +170,11 @@ def test_intervals_and_their_coverage(sine):
     at = np.array(band["x"])[:, None]
     np.testing.assert_array_equal(band["mean"], model.predict(at))
     for method in ("trees", "jackknife", "conformal", "quantiles"):
-        low, high = np.array(band[method]["low"]), np.array(band[method]["high"])
-        assert (low <= high).all()
+        low, high = (np.array(band[method][end], float) for end in ("low", "high"))
+        unknown = np.isnan(low)
+        np.testing.assert_array_equal(unknown, np.isnan(high))
+        assert unknown.any() == (method == "jackknife")  # of twelve trees
+        assert (low <= high)[~unknown].all()
 
 
 def test_importance_of_both_kinds(digits):
@@ -233,6 +239,45 @@ def test_every_variant_can_be_studied_in_full(tmp_path, overrides):
     studied = Studied(tmp_path, "study=full", *overrides, pictures=True)
     assert studied.found.deeper is not None
     assert "surface.csv" in studied.names()
+
+
+# ---- the chosen depth --------------------------------------------------------------------------
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "higher", "depth"),
+    [
+        ([0.1, 0.7, NAN, 0.7, 0.2], True, 1),  # of equal ones the least
+        ([0.3, 0.7, NAN, 0.05, 0.2], False, 3),
+        ([0.9, 0.2, 0.3], True, 2),  # not the bare prior
+        ([0.9, NAN], True, 0),  # but if there is no other
+        ([NAN, NAN, 0.2], True, 2),
+        ([NAN], True, None),
+        ([], True, None),
+    ],
+)
+def test_the_best_depth_is_the_least_of_the_best(values, higher, depth):
+    assert best_depth(np.array(values), higher) == depth
+
+
+@pytest.mark.parametrize(
+    ("overrides", "judge"), [((), "valid"), (("dataset.valid_size=0",), "oob")]
+)
+@pytest.mark.parametrize("dataset", ["iris", "diabetes"])
+def test_all_that_tells_a_chosen_depth_tells_the_same(tmp_path, dataset, overrides, judge):
+    """The log, the table and the picture: by validation, and without it out of bag."""
+    studied = Studied(tmp_path, f"dataset={dataset}", "study=light", *overrides)
+    name, sign = ("accuracy", -1) if dataset == "iris" else ("rmse", 1)
+    curve = studied.metrics[f"{name}/{judge}"]
+    depth = min((d for d in curve if d), key=lambda d: (sign * curve[d], d))
+    assert studied.metrics["chosen/depth"] == {0: depth}
+    assert studied.metrics[f"chosen/{name}_test"][0] == studied.metrics[f"{name}/test"][depth]
+    table = studied.table("curves/depth.json")
+    assert (table["chosen"], table["chosen_on"]) == (depth, judge)
+    drawn = dict(pictures(studied.found, None, studied.done.model._view(0), "a title"))
+    assert f"depth {depth}, best on {judge}" in notes(drawn["curves/depth.png"])
 
 
 # ---- light, off, auto --------------------------------------------------------------------------

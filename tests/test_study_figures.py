@@ -179,9 +179,11 @@ def test_the_same_input_gives_the_same_bytes(tmp_path, name):
 
 
 def naive_best(values, sign):
-    """(depth, size, value) of the best, by a walk through depths, then sizes."""
+    """(depth, size, value) of the best, by a walk through depths, then sizes; depth 0 has a say
+    only if nothing is known of the others."""
     best = None
-    for depth in range(values.shape[1]):
+    known = ~np.isnan(values[:, 1:]).all()
+    for depth in range(1 if known else 0, values.shape[1]):
         for i in range(values.shape[0]):
             value = values[i, depth]
             if value == value and (best is None or sign * value > sign * best[2]):

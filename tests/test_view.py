@@ -62,6 +62,7 @@ def grown(task="classification", depth=4, n_targets=1, seed=0):
         rho=0,
         n_thresholds=0,
         midpoint=True,
+        random_ties=False,
     )
     criterion = "gini" if task == "classification" else "variance"
     recipe = Recipe(criterion, "exact", settings, 3 if task == "classification" else 0)

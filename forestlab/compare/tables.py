@@ -19,7 +19,12 @@ from forestlab.study.metrics import MAIN, METRICS
 TASK, MODEL, VERSION = "tags.task", f"{PARAM}model.name", "tags.result_version"
 # What tells one data set from another.
 SOURCE = [f"{DATA}{key}" for key in ("name", "path", "target", "openml_name", "openml_version")]
-HIGHER = ("strength", "resolution", "detection")  # is better, of the metrics not in METRICS
+HIGHER = (
+    "strength",
+    "strength_plain",
+    "resolution",
+    "detection",
+)  # is better, of the metrics not in METRICS
 MOST_NAMED = 10  # in a note
 
 

@@ -94,6 +94,7 @@ class Settings(NamedTuple):
     rho: int  # split parameters drawn at each node; 0: all
     n_thresholds: int  # cuts kept of those a feature proposes; 0: all
     midpoint: bool  # cuts lie midway between neighbours, else on the lower one
+    random_ties: bool  # of equal features one by chance, else the first
 
 
 def n_trees(forest: Forest) -> int:

@@ -1,4 +1,4 @@
-"""Depths of nodes, and trees cut at a depth."""
+"""Depths of nodes, trees cut at a depth, and the depth at which to cut."""
 
 import numpy as np
 
@@ -27,6 +27,23 @@ def cut(tree: Tree, max_depth: int) -> Tree:
     for field, blank in _LEAF_FIELDS.items():
         nodes[field][leaf] = blank
     return Tree(nodes, tree.stats[kept], tree.params, tree.bits)
+
+
+def best_depth(values: np.ndarray, higher_is_better: bool) -> int | None:
+    """The depth to choose by a curve: the least of those at which it is best; None without values.
+
+    Depth 0 is the bare prior, which no max_depth asks for: it is chosen only if there is no other.
+
+    Parameters
+    ----------
+    values : (D,) at depth 0 … D - 1; NaN where there is none
+    """
+    goodness = np.asarray(values, np.float64) * (1.0 if higher_is_better else -1.0)
+    known = np.flatnonzero(~np.isnan(goodness))
+    if not len(known):
+        return None
+    known = known[known > 0] if known[-1] > 0 else known
+    return int(known[goodness[known].argmax()])
 
 
 _LEAF_FIELDS = {

@@ -1,8 +1,11 @@
 """Counting how the trees judge the rows they left out, at every depth from one walk.
 
 A row's *voters* are the trees that left it out. Its *rival* is the class, other than the true one,
-that most of them vote for (the first of equal ones), and its *lead* is how many more of them vote
-for the true class than for the rival. A *residual* is the target less a tree's mean.
+that most of them vote for (the first of equal ones), and its *margin* is the share of its voters
+for the true class less that for the rival. A *residual* is the target less a tree's mean.
+
+Of few voters the rival has many votes partly because they made it the rival. How far its votes
+*count*, with that taken off, `counted` says; the reason stands in `study.strength`.
 """
 
 from typing import NamedTuple
@@ -21,17 +24,17 @@ read_means = level_reader(mixed_mean)
 
 
 class Votes(NamedTuple):
-    """Votes of T trees at D depths. All are int64: they add up to the same in any order.
+    """Votes of T trees at D depths; sums over rows are made in the order of the rows."""
 
-    Leads are kept by the number of voters, 0 … T, by which they have to be divided.
-    """
-
-    n_outside: np.ndarray  # (T,) rows that the tree left out
-    for_truth: np.ndarray  # (D, T) its votes for the true class
-    for_rival: np.ndarray  # (D, T) its votes for the rival
-    n_rows: np.ndarray  # (T + 1,) rows with so many voters
-    lead: np.ndarray  # (D, T + 1) the sum of their leads
-    lead_squared: np.ndarray  # (D, T + 1)
+    n_outside: np.ndarray  # (T,) int64 rows that the tree left out
+    for_truth: np.ndarray  # (D, T) int64: its votes for the true class
+    for_rival: np.ndarray  # (D, T) int64: its votes for the rival
+    counted: np.ndarray  # (D, T) float64: how far these count
+    n_rows: np.ndarray  # (2,) int64 rows with a voter or more, and with two or more
+    margins: np.ndarray  # (D,) float64: the sum of margins
+    squares: np.ndarray  # (D,) float64: of their squares
+    fair: np.ndarray  # (D,) float64: of margins in which the rival's votes are those that count
+    products: np.ndarray  # (D,) float64: of the mean product of two voters' own margins, likewise
 
 
 class Tile(NamedTuple):
@@ -43,12 +46,19 @@ class Tile(NamedTuple):
     counts: np.ndarray  # (D, rows, n_classes) int32
     voters: np.ndarray  # (rows,) int64
     rivals: np.ndarray  # (D, rows) int32
+    counted: np.ndarray  # (D, rows) float64: how far a vote for the rival counts
 
 
 def empty_votes(n_depths: int, n_trees: int) -> Votes:
-    trees, voters = (n_depths, n_trees), (n_depths, n_trees + 1)
-    shapes = n_trees, trees, trees, n_trees + 1, voters, voters
-    return Votes(*(np.zeros(shape, np.int64) for shape in shapes))
+    trees = n_depths, n_trees
+    return Votes(
+        np.zeros(n_trees, np.int64),
+        np.zeros(trees, np.int64),
+        np.zeros(trees, np.int64),
+        np.zeros(trees),
+        np.zeros(2, np.int64),
+        *(np.zeros(n_depths) for _ in range(4)),
+    )
 
 
 @kernel("count votes")
@@ -69,6 +79,7 @@ def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_row
         np.empty((n_depths, tile_rows, forest.stats.shape[1]), np.int32),
         np.empty(tile_rows, np.int64),
         np.empty((n_depths, tile_rows), np.int32),
+        np.empty((n_depths, tile_rows)),
     )
     for first in range(0, X.shape[0], tile_rows):
         n = min(tile_rows, X.shape[0] - first)
@@ -90,21 +101,73 @@ def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_row
 
 @jitable
 def judge_rows(tile, truth, first, n, votes):
-    """Find the rivals and add up the leads."""
-    n_classes = tile.counts.shape[2]
+    """Find the rivals and add up what the rows' voters say together."""
     for k in range(n):
-        votes.n_rows[tile.voters[k]] += 1
+        votes.n_rows[0] += np.int64(tile.voters[k] > 0)
+        votes.n_rows[1] += np.int64(tile.voters[k] > 1)
     for d in range(tile.counts.shape[0]):
         for k in range(n):
-            true_class, count = truth[first + k], tile.counts[d, k]
-            rival, most = -1, 0  # stays so if there is no other class
-            for j in range(n_classes):
-                if j != true_class and (rival < 0 or count[j] > most):
-                    rival, most = j, count[j]
-            tile.rivals[d, k] = rival
-            lead = np.int64(count[true_class]) - most
-            votes.lead[d, tile.voters[k]] += lead
-            votes.lead_squared[d, tile.voters[k]] += lead * lead
+            if tile.voters[k] > 0:
+                judge_row(tile, truth[first + k], d, k, votes)
+
+
+@jitable
+def judge_row(tile, true_class, d, k, votes):
+    """Find the rival of one row and add up what its voters say.
+
+    Voters' own margins are 1, -1 or 0, for the truth, the rival or another class. Two different
+    ones are both 1 in a (a - 1) ordered pairs, 1 and -1 in 2 a b, both -1 in b (b - 1).
+    """
+    n_voters, count = tile.voters[k], tile.counts[d, k]
+    rival, most, second, n_second = rival_of(count, true_class)
+    for_truth = np.int64(count[true_class])
+    one = counted(most, second, n_second, n_voters, 1)
+    margin = (for_truth - most) / n_voters
+    votes.margins[d] += margin
+    votes.squares[d] += margin * margin
+    votes.fair[d] += (for_truth - most * one) / n_voters
+    if n_voters > 1:
+        two = counted(most, second, n_second, n_voters, 2)
+        product = for_truth * (for_truth - 1) - 2.0 * for_truth * most * one
+        product += most * (most - 1) * two
+        votes.products[d] += product / (n_voters * (n_voters - 1))
+    tile.rivals[d, k] = rival
+    tile.counted[d, k] = one
+
+
+@jitable
+def rival_of(count, true_class):
+    """The rival and its votes; the votes of the next of the other classes, and how many have these.
+
+    -1 and no votes where there is no other class; -1 votes of no class where there are two.
+    """
+    rival, most, second, n_second = -1, np.int64(0), np.int64(-1), 0
+    for j in range(count.shape[0]):
+        if j == true_class:
+            continue
+        if rival < 0 or count[j] > most:
+            if rival >= 0:
+                n_second = n_second + 1 if most == second else 1
+                second = most
+            rival, most = j, np.int64(count[j])
+        elif count[j] == second:
+            n_second += 1
+        elif count[j] > second:
+            second, n_second = np.int64(count[j]), 1
+    return rival, most, second, n_second
+
+
+@jitable
+def counted(most, second, n_second, n_voters, n_judged):
+    """How far a vote for the rival counts, or two votes for it at once, by `n_judged`.
+
+    Without those votes the rival may not be the rival: it is if it still leads, and with as many
+    chances as others if it is level with them. The weight of that is 1 of one voter, ½ of many.
+    """
+    left = most - n_judged
+    stays = 1.0 if left > second else 1.0 / (1 + n_second) if left == second else 0.0
+    weight = (1.0 + 1.0 / np.sqrt(n_voters)) / 2.0
+    return 1.0 - weight * (1.0 - stays)
 
 
 @jitable
@@ -115,12 +178,16 @@ def judge_trees(tile, truth, first, votes):
         votes.n_outside[t] += tile.n_asked[t]
         for d in range(n_depths):
             for_truth, for_rival = np.int64(0), np.int64(0)
+            counts = votes.counted[d, t]
             for k in range(tile.n_asked[t]):
                 row, label = tile.asked[t, k], tile.labels[t, d, k]
+                is_rival = label == tile.rivals[d, row - first]
                 for_truth += np.int64(label == truth[row])
-                for_rival += np.int64(label == tile.rivals[d, row - first])
+                for_rival += np.int64(is_rival)
+                counts += is_rival * tile.counted[d, row - first]
             votes.for_truth[d, t] += for_truth
             votes.for_rival[d, t] += for_rival
+            votes.counted[d, t] = counts
 
 
 # ---- residuals ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from forestlab.core.prune import best_depth
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import dress, panels, say_empty, shorten
 from forestlab.figures.words import number_scale
@@ -72,7 +73,7 @@ def bias_variance_curve(variants: Mapping[str, Any], title: str, kind: Kind = "s
     Notes
     -----
     A part below 0 is hatched, from the upper edge of what lies beneath it downwards. Above each
-    panel stands the least expected error.
+    panel stands the expected error at the best depth.
     """
     entries = parts_legend(variants, kind)
     n_panels = max(len(variants), 1)
@@ -151,6 +152,7 @@ def _draw_measured(ax: Axes, measured: np.ndarray | None) -> None:
 
 
 def _note(name: str, error: np.ndarray) -> str:
-    """The variant, and where it is expected to do best: the least deep of the best depths."""
-    best = int(np.argmin(error))
-    return f"{shorten(name, NAME_LETTERS)}: least {error[best]:.3g}, at depth {best}"
+    """The variant, and the depth at which it is expected to do best."""
+    best = best_depth(error, higher_is_better=False)
+    told = "" if best is None else f": {error[best]:.3g} at its best depth, {best}"
+    return f"{shorten(name, NAME_LETTERS)}{told}"

@@ -7,7 +7,6 @@ has one colour and one marker in every picture.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 from matplotlib import colormaps
@@ -35,15 +34,13 @@ MOST_NAMED = 39  # curves in a legend
 NAME_LETTERS = 34
 BANDED = 3  # seeds; with fewer, a standard deviation says little
 
-Better = Literal["higher", "lower"]
-
 
 def depth_curve(
     curves: Mapping[str, np.ndarray],
     metric: str,
     title: str,
     chosen: int | None = None,
-    better: Better = "higher",
+    judge: str = "",
 ) -> Figure:
     """A metric against the depth at which the trees are cut.
 
@@ -52,14 +49,11 @@ def depth_curve(
     curves : split → (max_depth + 1,) values at depth 0, 1, …; NaN where there is none
     metric : its name, the label of the vertical axis
     title : what is shown, and of which run
-    chosen : the depth to mark; by default the least deep of the best on valid, or else on oob
-    better : which values of the metric are the better ones
+    chosen : the depth to mark
+    judge : the split on which it is best
     """
     figure, (ax,) = panels(title, [PANEL[0]], PANEL[1], right=1.15)
     _draw_splits(ax, {split: (np.arange(len(y)), y) for split, y in _arrays(curves).items()})
-    judge = ""
-    if chosen is None:
-        judge, chosen = choose_depth(curves, better)
     note = ""
     if chosen is not None:
         note = _mark(ax, _arrays(curves), chosen, f", best on {judge}" if judge else "", metric)
@@ -174,16 +168,6 @@ def aligned(curves: Sequence[np.ndarray]) -> np.ndarray:
             last = known[-1]
             line[:last], line[last:] = y[:last], y[last]
     return table
-
-
-def choose_depth(curves: Mapping[str, np.ndarray], better: Better) -> tuple[str, int | None]:
-    """The split that judges, and the least deep of the depths which it finds best."""
-    for split in ("valid", "oob"):
-        values = np.asarray(curves.get(split, []), np.float64)
-        if np.isfinite(values).any():
-            best = np.nanargmax(values) if better == "higher" else np.nanargmin(values)
-            return split, int(best)
-    return "", None
 
 
 # ---- drawing -----------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from forestlab.figures.style import (
     DASHES,
     LINE,
     MAIN,
+    NO_VALUE,
     OTHER,
     dress,
     panels,
@@ -47,6 +48,7 @@ def coverage_curve(
     width: Mapping[str, np.ndarray],
     title: str,
     kind: Kind = "interval",
+    remarks: Mapping[str, str] | None = None,
 ) -> Figure:
     """Measured coverage, and what it costs in width, against the level.
 
@@ -56,10 +58,11 @@ def coverage_curve(
     coverage : method → (L,) share of truths covered; NaN where there is none
     width : method → (L,) mean width of intervals, or size of sets; infinite ones are not drawn
     kind : what is measured
+    remarks : method → words after its name, such as of how many rows it has intervals
     """
     x = np.asarray(levels, np.float64)
     entries = {
-        name: Entry(shorten(name, NAME_LETTERS), colour, marker=marker)
+        name: Entry(_named(name, remarks), colour, marker=marker)
         for name, colour, marker in zip(coverage, cycle(COLOURS), cycle(MARKERS), strict=False)
     }
     right = inches_beside(list(entries.values()))
@@ -87,6 +90,7 @@ def prediction_band(
     train_points: Points,
     title: str,
     truth: Points | None = None,
+    remarks: Mapping[str, str] | None = None,
 ) -> Figure:
     """What methods say of a target that depends on one feature, side by side.
 
@@ -95,9 +99,11 @@ def prediction_band(
     x : (m,) where the forest was asked
     mean : (m,) its answers
     bands : at most four: method → the low and the high ends (m,) of its intervals, all at one
-        level, which the title should tell; infinite ends lie beyond the panel
+        level, which the title should tell; infinite ends lie beyond the panel, and where one is
+        NaN the interval is unknown, which is grey
     train_points : feature and target of the training rows, each (n,)
     truth : feature and target without noise, if known, each (k,)
+    remarks : method → words after its name
     """
     if len(bands) > MOST_BANDS:
         raise ValueError(f"at most {MOST_BANDS} methods stand side by side; got {len(bands)}.")
@@ -110,23 +116,41 @@ def prediction_band(
         lines.insert(0, ("truth", *truth, OTHER))
     entries = [Entry("training rows", POINT, 0.0, "o"), Entry("interval", BAND, 8.0)]
     entries += [Entry(label, colour) for label, _, _, colour in lines]
+    if any(np.isnan(band).any() for band in ends.values()):
+        entries.append(Entry("unknown", NO_VALUE, 8.0))
     widths = [4.2 if len(ends) < 3 else 3.2] * len(ends)
     figure, axes = panels(title, widths, 3.2, right=inches_beside(entries))
     across = _limits([train_points[0], *(line[1] for line in lines)], 0.02)
     up = _limits([train_points[1], *(line[2] for line in lines), *ends.values()], 0.04)
     for ax, (name, (low, high)) in zip(axes, ends.items(), strict=True):
+        _grey(ax, x, np.isnan(low) | np.isnan(high), up)
         ax.fill_between(x, np.clip(low, *up), np.clip(high, *up), color=BAND, linewidth=1.0)
         ax.scatter(*train_points, s=8.0, color=POINT, alpha=0.6, linewidths=0.0)
         for label, places, values, colour in lines:
             marker = "o" if len(places) == 1 else ""
             ax.plot(places, values, color=colour, linewidth=1.6, label=label, marker=marker)
-        dress(ax, "feature", "target", shorten(name, NAME_LETTERS))
+        dress(ax, "feature", "target", _named(name, remarks))
         _frame(ax, across, up)
     legend_beside(axes[-1], entries)
     return figure
 
 
 # ---- drawing -----------------------------------------------------------------------------------
+
+
+def _named(name: str, remarks: Mapping[str, str] | None) -> str:
+    remark = (remarks or {}).get(name)
+    return shorten(name, NAME_LETTERS) + (f": {remark}" if remark else "")
+
+
+def _grey(ax: Axes, x: np.ndarray, unknown: np.ndarray, up: Limits) -> None:
+    """Grey paper around the places of which nothing is known, halfway to their neighbours."""
+    if not unknown.any():
+        return
+    around = np.array([x[0] - 0.5, *x, x[-1] + 0.5]) if len(x) == 1 else np.pad(x, 1, "edge")
+    edges = (around[1:] + around[:-1]) / 2.0
+    spans = np.column_stack([edges[:-1], np.diff(edges)])[unknown]
+    ax.broken_barh(spans.tolist(), (up[0], up[1] - up[0]), facecolors=NO_VALUE, zorder=0.5)
 
 
 def _curves(

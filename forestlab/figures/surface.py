@@ -16,7 +16,7 @@ Where values lie beyond an end of the scale, the colour bar has a tip that says 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib import colormaps
@@ -24,9 +24,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from forestlab.figures.curves import Better
+from forestlab.core.prune import best_depth
 from forestlab.figures.style import DPI, NO_VALUE, dress, ink, panels
 from forestlab.figures.words import Words, number_scale, scale
+
+Better = Literal["higher", "lower"]
 
 WIDTH, NARROW = 480, 320  # pixels of a panel, alone or beside others
 HEIGHT, LEAST_HEIGHT = 300, 160
@@ -131,12 +133,10 @@ def colour_scale(values: np.ndarray, better: Better) -> Scale:
 
 
 def best_cell(values: np.ndarray, better: Better) -> tuple[int, int] | None:
-    """The row and column of the best value; the first column of equal ones, then the first row."""
-    if np.isnan(values).all():
-        return None
-    goodness = np.where(np.isnan(values), -np.inf, values if better == "higher" else -values)
-    depth, i = divmod(int(goodness.T.argmax()), len(values))
-    return i, depth
+    """The row and column of the best value: `best_depth`, and there the fewest trees."""
+    goodness = values if better == "higher" else -values
+    depth = best_depth(np.fmax.reduce(goodness, axis=0), higher_is_better=True)
+    return None if depth is None else (int(np.nanargmax(goodness[:, depth])), depth)
 
 
 # ---- drawing -----------------------------------------------------------------------------------

@@ -45,6 +45,11 @@ def width(low: np.ndarray, high: np.ndarray) -> float:
     return _mean(high - low)
 
 
+def n_known(low: np.ndarray, high: np.ndarray) -> int:
+    """How many rows have an interval."""
+    return _known(low, high).shape[1]
+
+
 def set_coverage(sets: np.ndarray, truth: np.ndarray) -> float:
     """The share of rows whose set holds their class; no set holds one that training did not see.
 

@@ -24,6 +24,7 @@ from forestlab.study.coverage import (
     coverage,
     error_detection,
     error_ranking,
+    n_known,
     normal_intervals,
     set_coverage,
     set_size,
@@ -47,6 +48,7 @@ class Coverage(NamedTuple):
 
     share: np.ndarray  # (L,) of rows covered
     width: np.ndarray  # (L,) mean width, or mean number of classes in a set; may be infinite
+    rows: int  # of which both are: those whose interval is known
 
 
 class AlongOne(NamedTuple):
@@ -220,6 +222,7 @@ class _Look:
             method: Coverage(
                 np.array([coverage(*band, found.truth) for band in of_levels]),
                 np.array([width(*band) for band in of_levels]),
+                n_known(*of_levels[0]),
             )
             for method, of_levels in bands.items()
         }
@@ -235,6 +238,7 @@ class _Look:
             method: Coverage(
                 np.array([set_coverage(of_level, found.truth) for of_level in of_levels]),
                 np.array([set_size(of_level) for of_level in of_levels]),
+                len(found.truth),
             )
             for method, of_levels in sets.items()
         }
@@ -246,8 +250,7 @@ class _Look:
         sd = np.sqrt(total)
         found = {"trees": [normal_intervals(mean, sd, level) for level in levels]}
         if jack is not None:
-            sd = np.sqrt(np.maximum(jack.corrected, 0.0))
-            found["jackknife"] = [normal_intervals(mean, sd, level) for level in levels]
+            found["jackknife"] = [normal_intervals(mean, jack.sd, level) for level in levels]
         if oob is not None:
             scores = conformal.scores_regression(oob.truth, oob.predicted)
             found["conformal"] = [conformal.intervals(mean, scores, level) for level in levels]

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import LEAF, n_trees, tree_of
-from forestlab.core.prune import depths
+from forestlab.core.prune import best_depth, depths
 from forestlab.forest import Asked, importances, rows_outside
 from forestlab.study.curves import confusion, oob_by_trees
 from forestlab.study.cuts import cuts_scored
 from forestlab.study.deeper import Deeper, look_deeper
-from forestlab.study.metrics import MAIN, METRICS
+from forestlab.study.metrics import MAIN, METRICS, Metric
 from forestlab.study.surface import Surface, deepest, surface
 from forestlab.study.uncertainty import Uncertainty, uncertainty
 
@@ -35,7 +35,8 @@ class Findings(NamedTuple):
     cuts: np.ndarray | None  # (n_trees,) that were scored to grow; None: not counted
     first_depth: int  # that curves begin at
     # None or empty if the study is off, or where there is nothing to tell:
-    chosen_depth: int | None = None  # by validation
+    chosen_depth: int | None = None  # see `choose_depth`
+    chosen_on: str | None = None  # the split that chose it
     oob_by_trees: np.ndarray | None = None  # (n_trees,) error
     confusions: Mapping[str, np.ndarray] = MappingProxyType({})  # of test and oob
     uncertainties: Mapping[str, Uncertainty] = MappingProxyType({})  # of valid and test
@@ -112,8 +113,10 @@ def _look(found: Findings, model, coded, outside, n_jobs: int) -> Findings:
     if outside is not None:
         X, truth = coded["train"]
         errors = oob_by_trees(model.forest_, task, model.combine, X, truth, outside, n_jobs)
+    chosen_on, chosen_depth = choose_depth(found.curves[found.main], METRICS[found.main])
     return found._replace(
-        chosen_depth=_choose(surfaces.get("valid"), MAIN[task]),
+        chosen_depth=chosen_depth,
+        chosen_on=chosen_on,
         oob_by_trees=errors,
         confusions={split: confusion(surfaces[split]) for split in judged if found.classes},
         uncertainties={
@@ -164,10 +167,15 @@ def codes_of(model, y) -> np.ndarray:
     return np.where(model.classes_[codes] == y, codes, -1)
 
 
-def _choose(valid: Surface | None, metric: str) -> int | None:
-    """The least depth that is best on validation, the bare prior apart."""
-    values = valid.values[metric][-1] if valid else np.full(1, np.nan)
-    if np.isnan(values).all():
-        return None
-    score = values if METRICS[metric].higher_is_better else -values
-    return int(np.argmax(score[1:])) + 1 if len(score) > 1 else 0
+def choose_depth(
+    curves: Mapping[str, np.ndarray], metric: Metric
+) -> tuple[str, int] | tuple[None, None]:
+    """The split that chooses, and the depth: `best_depth` on validation, or else out of bag.
+
+    `curves` are the metric's by split.
+    """
+    for split in ("valid", "oob"):
+        depth = best_depth(curves.get(split, np.empty(0)), metric.higher_is_better)
+        if depth is not None:
+            return split, depth
+    return None, None

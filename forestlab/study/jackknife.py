@@ -5,8 +5,17 @@ row whose count in the bags goes along with the trees' answers moves the forest,
 the sum over training rows of the squared covariance of the two. It is the variance of the forest's
 mean, not of a target: intervals made of it alone do not hold the noise.
 
-With few trees chance covariances add up. Their expectation is taken off in `corrected`, which may
-then be negative: a sign that more trees are needed.
+With few trees chance covariances add up. Their expectation is taken off in `corrected`: what the
+same answers would give if they were dealt out to the bags at random. (Wager, Hastie and Efron
+divide by the number of trees where it wants one less, which takes off too little if these are few.)
+What is left may be negative; then the variance is *unknown*, not 0.
+
+How many trees it takes: what chance adds falls as 1 / trees, and `trees_needed` are so many that it
+is as large as the variance itself, in the mean over rows. A row's variance is then known to about
+√(6 / n) of itself, n being the training rows. For if the answers of B trees vary by v, and counts
+by 1, each covariance is off by √(v / B) and their sum of squares V by √(4 V v / B + 2 n v² / B²);
+n v / B is what chance adds. Measured: 3200 trees on diabetes (295 rows), 630 on a sine (267),
+130,000 on digits (1647), where of 100 trees the variance of nearly half of the rows is unknown.
 """
 
 from typing import NamedTuple
@@ -20,6 +29,12 @@ class Jackknife(NamedTuple):
     raw: np.ndarray  # (m,) variance, too large when trees are few
     corrected: np.ndarray  # (m,) less what chance contributes
     negative: float  # share of rows whose corrected variance is below 0
+    trees_needed: float  # NaN if the mean variance is not above 0, so that this cannot be told
+
+    @property
+    def sd(self) -> np.ndarray:
+        """(m,) standard deviation; NaN where the corrected variance is below 0: unknown."""
+        return np.sqrt(np.where(self.corrected < 0.0, np.nan, self.corrected))
 
 
 def jackknife(bags: np.ndarray, answers: np.ndarray, replace: bool = True) -> Jackknife:
@@ -42,7 +57,7 @@ def jackknife(bags: np.ndarray, answers: np.ndarray, replace: bool = True) -> Ja
     spread = (n_trees * np.trace(shared) - shared.sum()) / n_trees**2
     if not spread:
         unknown = np.full(answers.shape[1], np.nan)
-        return Jackknife(unknown, unknown, float("nan"))
+        return Jackknife(unknown, unknown, float("nan"), float("nan"))
     factor = 1.0
     if not replace:
         n_left_out = n_rows - int(bags[0].sum())
@@ -53,10 +68,18 @@ def jackknife(bags: np.ndarray, answers: np.ndarray, replace: bool = True) -> Ja
     # whose rounding depends on the number of threads.
     squares = np.einsum("bm,bm->m", centred, np.einsum("ab,bm->am", shared, centred))
     raw = np.maximum(squares, 0.0) * factor / n_trees**2  # rounding may leave a hair below 0
-    chance = spread * np.einsum("bm,bm->m", centred, centred) * factor / n_trees**2
+    # Dealt out to the bags at random, Σ_b N_b c_b has the variance Σ (N - N̄)² Σ c² / (n_trees - 1).
+    squared = np.einsum("bm,bm->m", centred, centred)
+    chance = spread * squared * factor / (n_trees * (n_trees - 1))
     corrected = raw - chance
     negative = float(np.mean(corrected < 0.0)) if len(corrected) else float("nan")
-    return Jackknife(raw, corrected, negative)
+    return Jackknife(raw, corrected, negative, _trees_needed(chance, corrected, n_trees))
+
+
+def _trees_needed(chance: np.ndarray, corrected: np.ndarray, n_trees: int) -> float:
+    """So many that chance, which falls as 1 / trees, is as large as what it is taken from."""
+    known = corrected.sum()
+    return float(n_trees * chance.sum() / known) if known > 0.0 else float("nan")
 
 
 def _shared(bags: np.ndarray) -> np.ndarray:

@@ -1,8 +1,31 @@
 """How strong the trees are, and how alike: what a forest's error is bounded by.
 
 Everything is measured on out-of-bag rows, at every depth, after Breiman, Random Forests (2001):
-sections 2.2 and 11, and appendix II for the estimates. The bounds are of the error to which ever
-more trees of the kind lead; the out-of-bag error of few voters, in regression, may lie above.
+sections 2.2 and 11, and appendix II for the *plain* estimates. All is said of ever more trees of
+the kind, to which the bounds apply too; the out-of-bag error of few voters may lie above.
+
+The plain estimates of votes are those of ever more trees only if there are many. What is taken off:
+
+*Chance of the voters.* A row's margin m from M voters scatters about that of ever more, and the
+variance of margins over rows holds this scatter: with two classes (1 - m²) / (M - 1), the share of
+a tree's variance that a mean of M has. So the square of a margin is taken as the mean product of
+two different voters' own margins (1, -1 or 0), as it is done for residuals.
+
+*Choice of the rival.* With three classes or more the voters also choose whom their votes are
+compared with, and the class that got most is likely to have got more than it will. If each voter
+is compared with the rival that the others choose, the error is on the other side: they may choose
+a class that is not the rival in the end. Of many voters both errors are of order 1/M, and cancel
+where any small difference between two classes is as likely as any other: a difference δ, measured
+with deviation σ, adds σ φ(δ/σ) - |δ| Φ(-|δ|/σ) to the greater share, and takes |δ| Φ(-|δ|/σ) from
+that of the class which others choose; over all δ both are σ²/2. Of one voter only the second says
+anything. So the second has the weight (1 + 1/√M) / 2, in strength and correlation alike.
+
+What remains with several classes: the strength of few trees is a little high, and the correlation
+may be off to either side, by about what one forest differs from the next. Measured with one random
+cut a node on digits (10 classes), mean and standard deviation of forests of 10, 25, 100 and 400
+trees: correlation 0.09 ± 0.014, 0.103 ± 0.008, 0.108 ± 0.002 and 0.108 ± 0.001, where the plain
+estimates are 0.37, 0.17, 0.12 and 0.11; strength 0.52, 0.51, 0.51 and 0.51, plain 0.37, 0.44, 0.49
+and 0.50. With two classes there is no choice, and so no such error at any size.
 """
 
 from typing import NamedTuple
@@ -31,10 +54,15 @@ class VoteStrength(NamedTuple):
     """
 
     strength: np.ndarray  # mean margin, -1 … 1
-    correlation: np.ndarray  # variance of margins / (mean s.d. of a tree's own margin)²
+    # Variance of margins / (mean s.d. of a tree's own margin)². By the chance of few trees it may
+    # be a little below 0; NaN if no row has two voters, or trees' own margins do not vary.
+    correlation: np.ndarray
     bound: np.ndarray  # of the error: correlation × (1 - s²) / s²; NaN unless the strength s > 0
     tree_error: np.ndarray  # mean over trees of the share of wrong votes
     tree_error_std: np.ndarray  # and its standard deviation over trees
+    strength_plain: np.ndarray  # the same three as Breiman estimates them
+    correlation_plain: np.ndarray
+    bound_plain: np.ndarray
 
 
 class ResidualStrength(NamedTuple):
@@ -92,23 +120,37 @@ def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) 
 
 
 def _of_counts(votes: Votes) -> VoteStrength:
-    """A tree's own margin is 1, -1 or 0: it votes for the true class, for the rival or for neither.
-
-    With the shares p1, p2 of the first two its variance is p1 + p2 - (p1 - p2)²; the paper prints a
-    plus before the square.
-    """
-    voters = np.arange(1, len(votes.n_rows))
-    n_judged = votes.n_rows[1:].sum()
     left_out = votes.n_outside > 0
     n_outside = votes.n_outside[left_out]
     with np.errstate(divide="ignore", invalid="ignore"):
-        s = (votes.lead[:, 1:] / voters).sum(axis=1) / n_judged
-        variance = (votes.lead_squared[:, 1:] / voters**2).sum(axis=1) / n_judged - s**2
-        p1 = np.compress(left_out, votes.for_truth, axis=1) / n_outside
-        p2 = np.compress(left_out, votes.for_rival, axis=1) / n_outside
-        correlation = np.maximum(variance, 0.0) / _mean(np.sqrt(p1 + p2 - (p1 - p2) ** 2)) ** 2
-        bound = np.where(s > 0.0, correlation * (1.0 - s**2) / s**2, np.nan)
-        return VoteStrength(s, correlation, bound, _mean(1.0 - p1), _std(1.0 - p1))
+        for_truth, for_rival, counted = (
+            np.compress(left_out, sums, axis=1) / n_outside
+            for sums in (votes.for_truth, votes.for_rival, votes.counted)
+        )
+        n_judged, n_paired = votes.n_rows
+        plain = votes.margins / n_judged
+        # Of equal margins rounding may leave a hair below 0.
+        plain_variance = np.maximum(votes.squares / n_judged - plain**2, 0.0)
+        s = votes.fair / n_judged
+        variance = votes.products / n_paired - s**2
+        error = 1.0 - for_truth
+        return VoteStrength(
+            *_bounded(s, variance, for_truth, counted),
+            _mean(error),
+            _std(error),
+            *_bounded(plain, plain_variance, for_truth, for_rival),
+        )
+
+
+def _bounded(s, variance, p1, p2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Strength, correlation and bound, from the strength s and the variance of margins.
+
+    A tree's own margin is 1, -1 or 0. With the shares p1, p2, (D, T), of the first two its variance
+    is p1 + p2 - (p1 - p2)²; the paper prints a plus before the square.
+    """
+    own = _mean(np.sqrt(p1 + p2 - (p1 - p2) ** 2)) ** 2
+    correlation = np.where(own > 0.0, variance / own, np.nan)
+    return s, correlation, np.where(s > 0.0, correlation * (1.0 - s**2) / s**2, np.nan)
 
 
 # ---- regression --------------------------------------------------------------------------------
