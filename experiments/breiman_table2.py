@@ -23,7 +23,7 @@ out-of-bag error is lower ("selection"); the error is the mean over 100 random t
 over 100 draws of a made set. The paper also says that it hardly matters how many features a node
 tries: with one and with the larger number errors differ by less than one point on average.
 
-Here are eight of its sets, with fewer repeats: 30 for real ones and 15 for made ones. The paper
+Here are eight of its sets, with fewer repeats: 30 for real ones and 12 for made ones. The paper
 gives no standard errors; they are estimated from the spread of forestlab's repeats. A single real
 set is so small that neither tells its error within a tenth, so verdicts are about means over sets,
 and about made sets where a point matters.
@@ -107,7 +107,7 @@ def _se(values: np.ndarray) -> float:
 
 def draw(table):
     entries = [
-        Entry("forestlab, 30 or 15 repeats", MAIN, marker="o"),
+        Entry("forestlab, 30 or 12 repeats", MAIN, marker="o"),
         Entry("Breiman 2001, 100 repeats", OTHER, marker="D"),
     ]
     figure, (ax,) = panels(

@@ -19,7 +19,7 @@ rows, and the trees vote. Their number is an argument called n_samples; the boot
 the text, is not asked for.
 
 Document 002 does the same with scikit-learn's forest of 100 trees, on the split of seed 42, and
-does not show the accuracy that it prints. It is 1, by the luck of that split: over 30 of them such
+does not show the accuracy that it prints. It is 1, by the luck of that split: over 24 of them such
 a forest is right on 28 or 29 flowers of 30, and the one of 10 trees on 28.
 """
 
@@ -63,7 +63,7 @@ def draw(table):
     entries = [Entry(name, colour, 7.0) for name, colour in SPECIES.items()]
     entries += [Entry(NAMES[model], colour, 7.0) for model, colour in MODEL_COLOURS.items()]
     figure, axes = panels(
-        "Iris, 80:20 in 30 ways: 30 test flowers each, "
+        "Iris, 80:20 in 24 ways: 30 test flowers each, "
         "in full colour the species that a wrong one is taken for",
         [2.7, 2.7, 2.6], 3.6, left=0.75, right=inches_beside(entries), gap=0.5,
     )  # fmt: skip

@@ -22,10 +22,11 @@ that cuts drawn evenly from the gap between two classes average, over many trees
 while a bag that misses the rows at the gap has another gap. In forestlab a cut lies midway between
 two rows, so that chance plays another part. A node that may try everything has the line at once,
 without a forest. With three random tries single trees stray, and the claim is found: the more
-trees, the nearer the line, and the nearer without bagging. With one try trees are too random, and
-no number of them comes near. And bagging need not move the line: a node that tries everything finds
-it in two of five bags, those that hold the rows on both sides, other bags err to either side alike,
-and the majority of many trees is back on it.
+trees, the nearer the line, and the nearer without bagging; not on it, as deep nodes see few rows,
+and the gap between those is elsewhere. With one try trees are too random, and many of them stay
+farther away. And bagging need not move the line: a node that tries everything finds it in two of
+five bags, those that hold the rows on both sides, other bags err to either side alike, and the
+majority of many trees is back on it.
 """
 SIZES = (1, 3, 9, 27, 81, 243)  # odd, as two equal halves of a forest have no boundary
 REACH, PIXEL = 1.0, 0.005  # on either side of the line, along x
@@ -112,23 +113,20 @@ def draw(table):
 
 def judge(table):
     wide = table.pivot(index="seed", columns=["rho", "bootstrap", "n_trees"], values="distance")
-    most, near = SIZES[-1], 0.1 * GAP / 2
-    a_tenth = "near is read as a tenth of the distance of the nearest row"
+    most, a_pixel = SIZES[-1], "the width of a pixel, by which distances are measured"
     return [
         above(
             f"three tries, all rows: {most} trees come nearer to the line than one, by",
             over_seeds(wide[3, False, 1] - wide[3, False, most]),
         ),
-        below(
-            f"three tries, all rows: distance of {most} trees from the line",
-            over_seeds(wide[3, False, most]),
-            near,
-            f"{a_tenth}; it is not 0, as deep nodes see few rows, and the gap between those is "
-            "elsewhere",
-        ),
         above(
             f"three tries, {most} trees: on bootstraps the boundary is farther from the line, by",
             over_seeds(wide[3, True, most] - wide[3, False, most]),
+        ),
+        above(
+            f"{most} trees, all rows: with one try the boundary is farther than with three, which "
+            "the document does not say, by",
+            over_seeds(wide[1, False, most] - wide[3, False, most]),
         ),
         exactly(
             "all tries, all rows: distance of a single tree, which needs no forest; largest of all "
@@ -142,20 +140,13 @@ def judge(table):
             "all tries: distance of a single tree on a bootstrap",
             over_seeds(wide["all", True, 1]),
             PIXEL,
-            "the width of a pixel, by which distances are measured",
+            a_pixel,
         ),
         below(
             f"but {most} such trees are back on the line, unlike what the document says of "
             "bagging: their distance",
             over_seeds(wide["all", True, most]),
             PIXEL,
-            "the width of a pixel, by which distances are measured",
-        ),
-        above(
-            f"one try, all rows: {most} trees do not come near, which the document does not say; "
-            "their distance",
-            over_seeds(wide[1, False, most]),
-            near,
-            a_tenth,
+            a_pixel,
         ),
     ]

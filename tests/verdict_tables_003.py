@@ -232,7 +232,6 @@ VARIANTS = {
         {"intervals are wide": wider,
          "the forest is worse": gaining("forest_over_tree", -12.0),
          "bagging is worse": gaining("bagging_over_tree", -12.0),
-         "it is worse on one set": gaining("forest_over_tree", -20.0, set="twonorm"),
          "subspaces are no use": gaining("subspace_over_tree", -6.0),
          "two features are enough": gaining("subspace_over_tree", 21.0, set="moons"),
          "bagging is better on dominant": gaining("forest_over_bagging", -2.0, set="dominant"),
