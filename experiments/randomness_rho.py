@@ -22,8 +22,9 @@ posteriors are less confident.
 
 Both are found. The document writes that the best split is the argmin of the information gain: it is
 the argmax. And it leaves open what confidence is worth: tried with all parameters and all rows, the
-trees are one and the same tree, always certain and far less often right. Nor is the least ρ the
-best where most features say little, as on a set with one strong feature: its trees are too weak.
+trees differ only by the ties that chance breaks; they are the most certain, and far less often
+right. Nor is the least ρ the best where most features say little, as on a set with one strong
+feature: its trees are too weak.
 """
 ALL = 1000.0  # where "all" is drawn: digits have about 900 cuts
 PLACES = (1, 5, 20, 100)

@@ -49,7 +49,7 @@ DATA = {
 DRAWN = "waveform"  # rows anew for each repeat, so that small differences can be told
 K = "boundary, k = 15"
 OVERLAP = overlap_of(0.25)  # of the splits of Pima and digits
-STEPS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)  # of the logarithmic axis
+STEPS = (300, 1_000, 3_000, 10_000, 30_000)  # of the logarithmic axis
 
 
 def table(runs):
