@@ -401,7 +401,7 @@ def test_the_page_shows_three_outcomes_and_their_intervals(tmp_path):
         ("undecided", "from -0.01 to 0.05"),
         ("not-held", "from 0.4 to 0.6"),
     ]
-    assert "0.500 ± 0.100" in page
+    assert "0.50 ± 0.10" in page
     assert "0.1 ± 0.1" in page
 
 
