@@ -171,6 +171,7 @@ def variance(y, w):
 IMPURITIES = {
     "gini": gini,
     "entropy": entropy,
+    "log_loss": entropy,
     "entropy2": entropy2,
     "misclassification": misclassification,
     "variance": variance,

@@ -79,9 +79,11 @@ def uncertainty():
     tenths["uncertainty"] = np.square(tenths["tenth"])
     orders = product(part=["order"], dataset=["digits", "boston"], seed=range(10))
     orders["order"] = np.where(orders["dataset"] == "digits", 0.96, 0.35) + normal(20, 0.02, 1)
+    sizes = product(part=["order"], dataset=["friedman1"], seed=range(6))
+    sizes = sizes.assign(size=1.0 + normal(6, 0.02, 2), spread_size=0.7)
     images = product(part=["surest", "least sure"], dataset=["digits"], row=range(8))
     images["truth"] = load_digits().target[images["row"]]
-    return pd.concat([tenths, orders, images], ignore_index=True)
+    return pd.concat([tenths, orders, sizes, images], ignore_index=True)
 
 
 CASES = {
@@ -118,6 +120,7 @@ CASES = {
          "tenths are shuffled": shuffle("error", part="tenth", dataset="digits"),
          "all tenths err alike": put("error", 2.0, part="tenth", dataset="boston"),
          "trees scatter less": put("uncertainty", 0.01, part="tenth"),
+         "errors are smaller": put("size", 0.8, dataset="friedman1"),
          "splits vary": noise("error", 20.0, part="tenth", dataset="boston"),
          "images are of other rows": shift("row", 1, part=["surest", "least sure"])},
     ),

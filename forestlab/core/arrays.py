@@ -109,6 +109,14 @@ def tree_of(forest: Forest, t: int) -> Tree:
     return Tree(forest.nodes[nodes], forest.stats[nodes], forest.params[params], forest.bits[bits])
 
 
+def alone(forest: Forest, t: int) -> Forest:
+    """Tree t as a forest of its own, as views into the forest."""
+    tree = tree_of(forest, t)
+    steps = forest.steps[forest.first_node[t] : forest.first_node[t + 1]]  # empty if they are
+    nodes, params, bits = (_offsets([len(part)]) for part in (tree.nodes, tree.params, tree.bits))
+    return Forest(*tree, nodes, params, bits, steps)
+
+
 def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
     """Lay trees end to end, each as it comes, so that no tree need be held twice.
 

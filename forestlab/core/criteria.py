@@ -235,6 +235,7 @@ def _moments(add, score, impurity, **more) -> Criterion:
 CRITERIA: dict[str, Criterion] = {
     "gini": _classes(gini_add, gini_score, add_whole=gini_add_whole),
     "entropy": _classes(entropy_add, entropy_score),
+    "log_loss": _classes(entropy_add, entropy_score, alias_of="entropy"),
     "entropy2": _classes(entropy_add, entropy_score, scale=1 / log(2), alias_of="entropy"),
     "misclassification": _classes(misclassification_add, misclassification_score),
     "variance": _moments(variance_add, variance_score, variance_impurity),
