@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments._runs import LoggedRun, frame
-from experiments._verdict import Verdict
+from experiments._verdict import Verdict, above, below, every, exactly, within
 
 
 def names() -> list[str]:
@@ -47,4 +47,7 @@ def reference(document: str) -> dict[str, Any]:
     return json.loads(path.read_text())
 
 
-__all__ = ["LoggedRun", "Verdict", "frame", "load", "names", "reference", "title"]
+__all__ = [
+    "LoggedRun", "Verdict", "above", "below", "every", "exactly", "frame", "load", "names",
+    "reference", "title", "within",
+]  # fmt: skip

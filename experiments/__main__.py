@@ -1,6 +1,8 @@
 """`python -m experiments`: list the figures and tables of the documents, or make them.
 
-The exit code is 1 if a run failed or a verdict does not hold, and 2 for a name that there is not.
+Under each that is made stands a table of its verdicts: held, not held or undecided, what was found
+with its 95 % interval, what was expected, and of what. The exit code is 1 if a run failed or a
+verdict is not held, undecided ones among them, and 2 for a name that there is not.
 """
 
 import argparse
@@ -10,6 +12,10 @@ import time
 import traceback
 
 import experiments
+from experiments import Verdict
+from forestlab.report import aligned, short
+
+LONGEST = 64  # letters of what a verdict is about
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -73,8 +79,18 @@ def _make(name: str) -> bool:
     runs = "1 run" if made.n_runs == 1 else f"{made.n_runs} runs"
     seconds = time.perf_counter() - start
     told = f"{runs}, {seconds:.1f} s, {n_held} of {len(made.verdicts)} verdicts hold"
-    print(f"{name}: {told}, see {made.picture}", flush=True)
+    print(f"{name}: {told}, see {made.picture}")
+    print(*lines(made.verdicts), sep="\n", flush=True)
     return n_held == len(made.verdicts)
+
+
+def lines(verdicts: list[Verdict]) -> list[str]:
+    """A line a verdict."""
+    rows = [
+        [each.outcome, each.found_text, each.expected_text, each.repeats, short(each.what, LONGEST)]
+        for each in verdicts
+    ]
+    return [f"  {line}" for line in aligned(rows, "<<<<<")] if rows else []
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments import LoggedRun, Verdict, reference
+from experiments import LoggedRun, Verdict, every, reference, within
+from experiments._statistics import Measured, apart, moments, over_seeds
+from forestlab.compare.statistics import Sample
 from forestlab.core.prune import best_depth
 from forestlab.figures.curves import PANEL
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
@@ -19,6 +21,10 @@ from forestlab.figures.words import number_scale
 SPLITS = ("train", "valid", "test")
 DEPTHS = np.arange(1, 21)
 ONE_TREE, OTHER = "#888888", "#AA3377"
+ONE_DRAW = (
+    "one standard deviation: the document shows a single forest, and in its picture no less could "
+    "be seen"
+)
 
 
 # ---- tables ------------------------------------------------------------------------------------
@@ -35,37 +41,40 @@ def tree_table(run: LoggedRun, metric: str, key: str) -> pd.DataFrame:
     )
 
 
-def forest_table(runs: list[LoggedRun], metric: str, key: str) -> pd.DataFrame:
-    """A row a split and depth.
+KINDS = {"tree": "tree", "subspace": "forest", "forest": "at_every_node"}  # by model
 
-    Means over seeds, with the standard deviation of one forest (sd) and the standard error of the
-    mean (se), of forestlab's forests and of the document's; the `distance` of the means in standard
-    errors; the single `tree`; and, if there are any, the mean of forests that draw features
-    `at_every_node`.
+
+def forest_table(runs: list[LoggedRun], metric: str, key: str) -> pd.DataFrame:
+    """A row a kind, seed, split and depth.
+
+    Kinds are the document's `forest`, its single `tree`, and, if there are any, forests that draw
+    features `at_every_node`; then the `document` itself: mean and standard deviation (sd) of what
+    its own code gives.
     """
-    trees, forests, others = (
-        [run for run in runs if run.params["model.name"] == name]
-        for name in ("tree", "subspace", "forest")
-    )
+    parts = []
+    for run in runs:
+        which = {"kind": KINDS[run.params["model.name"]], "seed": run.params["seed"]}
+        for split in SPLITS:
+            values = curves([run], metric, split)[0]
+            parts.append(pd.DataFrame(which | {"split": split, "depth": DEPTHS, "value": values}))
     document = reference("000")
-    columns = {}
     for k, split in enumerate(SPLITS):
-        seeds = curves(forests, metric, split)
-        mean, sd = seeds.mean(axis=0), seeds.std(axis=0, ddof=1)
-        mean_there, sd_there = (np.array(document[name])[:, k] for name in (key, f"{key}_sd"))
-        error = np.sqrt(sd**2 / len(forests) + sd_there**2 / document["forest_seeds"])
-        columns[split] = {
-            "forestlab": mean,
-            "forestlab_sd": sd,
-            "forestlab_se": sd / np.sqrt(len(forests)),
-            "document": mean_there,
-            "document_sd": sd_there,
-            "distance": np.abs(mean - mean_there) / error,
-            "tree": curves(trees, metric, split)[0],
-        }
-        if others:
-            columns[split]["at_every_node"] = curves(others, metric, split).mean(axis=0)
-    return _stack(columns)
+        means, sds = (np.array(document[name])[:, k] for name in (key, f"{key}_sd"))
+        told = {"split": split, "depth": DEPTHS, "value": means, "sd": sds}
+        parts.append(pd.DataFrame({"kind": "document"} | told))
+    return pd.concat(parts, ignore_index=True)
+
+
+def by_seed(table: pd.DataFrame, kind: str, split: str) -> pd.DataFrame:
+    """(n_seeds, 20) values of a kind, by depth."""
+    of_kind = table[(table["kind"] == kind) & (table["split"] == split)]
+    return of_kind.pivot(index="seed", columns="depth", values="value")
+
+
+def of_document(table: pd.DataFrame, split: str) -> pd.DataFrame:
+    """By depth, its mean (value) and sd."""
+    told = table[(table["kind"] == "document") & (table["split"] == split)]
+    return told.set_index("depth")[["value", "sd"]]
 
 
 def curves(runs: list[LoggedRun], metric: str, split: str) -> np.ndarray:
@@ -77,11 +86,6 @@ def curves(runs: list[LoggedRun], metric: str, split: str) -> np.ndarray:
 def _stack(columns: dict[str, dict[str, np.ndarray]]) -> pd.DataFrame:
     parts = [pd.DataFrame({"split": s, "depth": DEPTHS} | part) for s, part in columns.items()]
     return pd.concat(parts, ignore_index=True)
-
-
-def at(table: pd.DataFrame, split: str, depth: int) -> pd.Series:
-    """One row of a table."""
-    return table[(table["split"] == split) & (table["depth"] == depth)].iloc[0]
 
 
 def chosen_depth(curve: pd.Series, higher_is_better: bool) -> int:
@@ -98,15 +102,25 @@ def chosen_depth(curve: pd.Series, higher_is_better: bool) -> int:
 
 def same_forests(table: pd.DataFrame) -> Verdict:
     """forestlab's forests are those of the document, but for the draws."""
-    return Verdict(
-        "largest distance between forestlab's mean curve and that of the document's code, in "
-        "standard errors",
-        0.0,
-        table["distance"].max(),
-        4.0,
-        "both draw at random, with 30 and 50 seeds; of 60 means that agree, one is 4 standard "
-        "errors away less than once in 100 times",
+    n_there = reference("000")["forest_seeds"]
+    verdicts = []
+    for split in SPLITS:
+        found, told = by_seed(table, "forest", split), of_document(table, split)
+        for depth in DEPTHS:
+            own, there = found[depth], told.loc[depth]
+            off = apart(moments(own), Sample(n_there, there["value"], there["sd"]))
+            verdicts.append(_in_deviations(f"{split}, depth {depth}", off, there["sd"]))
+    return every(
+        "mean curves of forestlab and of the document's code differ by less than one forest from "
+        "the next, at each of 60 points; difference over the document's standard deviation",
+        verdicts,
     )
+
+
+def _in_deviations(what: str, off: Measured, sd: float) -> Verdict:
+    if sd == 0.0:  # where nothing varies the difference itself must be 0
+        return within(what, off, 0.0, ONE_DRAW)
+    return within(what, off.through(lambda end: end / sd), 1.0, ONE_DRAW)
 
 
 # ---- pictures ----------------------------------------------------------------------------------
@@ -125,25 +139,29 @@ def draw_tree(table: pd.DataFrame, metric: str, title: str) -> Figure:
 
 
 def draw_forest(table: pd.DataFrame, metric: str, title: str) -> Figure:
-    """Means and spread over seeds as lines and bands, the document's means as rings, and the
-    single tree's test curve."""
+    """Means over seeds with their intervals as lines and bands, the document's means as rings, and
+    the single tree's test curve."""
+    others = {"tree": ("test, one tree", ONE_TREE)}
+    if (table["kind"] == "at_every_node").any():
+        others["at_every_node"] = ("test, features drawn at every node", OTHER)
     entries = [Entry(split, SPLIT_COLOURS[split]) for split in SPLITS]
-    entries.append(Entry("test, one tree", ONE_TREE, width=1.0))
-    if "at_every_node" in table:
-        entries.append(Entry("test, features drawn at every node", OTHER))
+    entries += [Entry(*entry, width=1.0) for entry in others.values()]
     figure, ax = _paper(title, entries)
     for split in SPLITS:
-        part, colour = table[table["split"] == split], SPLIT_COLOURS[split]
-        mean, sd = part["forestlab"], part["forestlab_sd"]
-        ax.fill_between(DEPTHS, mean - sd, mean + sd, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(DEPTHS, mean, color=colour, linewidth=1.6)
-        _rings(ax, part["document"], colour)
-    ax.plot(DEPTHS, part["tree"], color=ONE_TREE, linewidth=1.0)
-    if "at_every_node" in table:
-        ax.plot(DEPTHS, part["at_every_node"], color=OTHER, linewidth=1.6)
-    note = "lines, bands: forestlab, mean and sd of seeds; rings: the document's code, mean"
+        _draw_mean(ax, by_seed(table, "forest", split), SPLIT_COLOURS[split], 1.6)
+        _rings(ax, of_document(table, split)["value"], SPLIT_COLOURS[split])
+    for kind, (_, colour) in others.items():
+        _draw_mean(ax, by_seed(table, kind, "test"), colour, 1.0)
+    note = "lines, bands: forestlab, mean and its 95 % interval; rings: the document's code, mean"
     _finish(ax, metric, note)
     return figure
+
+
+def _draw_mean(ax: Axes, values: pd.DataFrame, colour: str, width: float) -> None:
+    found = [over_seeds(values[depth]) for depth in DEPTHS]
+    low, high = ([getattr(each, end) for each in found] for end in ("low", "high"))
+    ax.fill_between(DEPTHS, low, high, color=colour, alpha=0.25, linewidth=0)
+    ax.plot(DEPTHS, [each.mean for each in found], color=colour, linewidth=width)
 
 
 def _paper(title: str, entries: list[Entry]) -> tuple[Figure, Axes]:

@@ -4,6 +4,7 @@ The page is built from what is in the folder, so making one experiment keeps the
 """
 
 import json
+import math
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -14,11 +15,13 @@ import pandas as pd
 from forestlab import page
 
 MOST_ROWS = 200  # of a table on the page; the file has all
-HEADS = ("claim", "expected", "found", "tolerance", "and its reason", "verdict")
-SIGNS = {"near": "", "below": "at most ", "above": "at least "}
+HEADS = ("claim", "expected", "why just that", "found, with its 95 % interval", "verdict")
+MARKS = {"held": "✓", "not held": "✗", "undecided": "?"}
+GLYPH = (132, 14, 4)  # width and height of an interval's picture, and its margin, in pixels
 
 STYLE = """
-:root { --quiet: #666; --line: #ddd; --good: #1a7f37; --bad: #c0321a; }
+:root { --quiet: #666; --line: #ddd; --good: #1a7f37; --bad: #c0321a;
+  --unsure: #8a6100; }
 * { box-sizing: border-box; }
 body { max-width: 60rem; padding-bottom: 3rem; }
 h1 { margin: 0 0 .3rem; }
@@ -38,8 +41,13 @@ header { display: flex; gap: .3rem .8rem; flex-wrap: wrap; align-items: baseline
 img { margin: .9rem auto .2rem; }
 th, td { padding: .35rem .8rem .35rem 0; }
 th { border-bottom: 1px solid #999; color: var(--quiet); }
-.holds { color: var(--good); font-weight: 600; white-space: nowrap; }
-.fails { color: var(--bad); font-weight: 600; white-space: nowrap; }
+.held, .not-held, .undecided { font-weight: 600; white-space: nowrap; }
+.held { color: var(--good); }
+.not-held { color: var(--bad); }
+.undecided { color: var(--unsure); }
+.verdicts td:nth-child(2), .verdicts .number { white-space: nowrap; }
+.verdicts td:nth-child(3) { color: var(--quiet); font-size: .88rem; }
+svg.interval { display: block; margin: .15rem 0; }
 .quiet, summary { color: var(--quiet); font-size: .88rem; }
 summary { margin-top: .8rem; }
 details ul { margin: .4rem 0; font-size: .88rem; columns: 17rem; }
@@ -53,24 +61,33 @@ details ul { margin: .4rem 0; font-size: .88rem; columns: 17rem; }
 }
 """
 TITLE = "The documents’ figures and tables, made again"
+READING = (
+    "A claim is held if the whole 95 % interval of what was found lies where the claim has it, "
+    "which is tinted; not held if no part of it does; and else undecided: the runs cannot tell."
+)
 
 
 def write_page(folder: Path) -> None:
     """index.html over all NAME.json in the folder."""
     texts = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    texts = [made for made in texts if "verdicts" in made]  # another's file is not for the page
+    texts = [made for made in texts if _is_ours(made)]
     texts.sort(key=lambda made: (made["document"], made["name"]))
     page.write(folder / "index.html", whole(folder, texts))
+
+
+def _is_ours(made: dict[str, Any]) -> bool:
+    """Not so of another's file, nor of one that an older version has left."""
+    return all("outcome" in verdict for verdict in made.get("verdicts", [{}]))
 
 
 def whole(folder: Path, texts: list[dict[str, Any]]) -> str:
     """The page's HTML; texts are what NAME.json hold."""
     verdicts = [verdict for made in texts for verdict in made["verdicts"]]
-    n_held = sum(verdict["holds"] for verdict in verdicts)
     n_runs = len({run["url"] for made in texts for run in made["runs"]})
     body = [
         f'<p class="quiet">{_count(len(texts), "experiment")}, {_count(n_runs, "logged run")}; '
-        f"{n_held} of {_count(len(verdicts), 'verdict')} hold.</p>",
+        f"{_counted(verdicts)}.</p>",
+        f"<p>{READING}</p>",
         "<nav>" + "".join(_entry(made) for made in texts) + "</nav>",
     ]
     for document, members in groupby(texts, key=lambda made: made["document"]):
@@ -84,14 +101,23 @@ def _count(n: int, what: str) -> str:
     return f"1 {what}" if n == 1 else f"{n} {what}s"
 
 
+def _counted(verdicts: list[dict[str, Any]]) -> str:
+    """How many verdicts there are, and how many of each outcome."""
+    outcomes = [verdict["outcome"] for verdict in verdicts]
+    numbers = [f"{outcomes.count(word)} {word}" for word in MARKS if word in outcomes]
+    return f"{_count(len(verdicts), 'verdict')}: {', '.join(numbers) or 'none'}"
+
+
 def _entry(made: dict[str, Any]) -> str:
     name = escape(made["name"])
-    return f'<a href="#{name}">{_mark(all(v["holds"] for v in made["verdicts"]), "")} {name}</a>'
+    outcomes = {verdict["outcome"] for verdict in made["verdicts"]}
+    worst = next((word for word in ("not held", "undecided") if word in outcomes), "held")
+    return f'<a href="#{name}">{_mark(worst)} {name}</a>'
 
 
-def _mark(holds: bool, word: str) -> str:
-    kind, sign = ("holds", "✓") if holds else ("fails", "✗")
-    return f'<span class="{kind}">{sign}{" " + word if word else ""}</span>'
+def _mark(outcome: str, word: str = "") -> str:
+    told = f"{MARKS[outcome]} {word}".strip()
+    return f'<span class="{outcome.replace(" ", "-")}">{told}</span>'
 
 
 def _section(folder: Path, made: dict[str, Any]) -> str:
@@ -124,21 +150,43 @@ def _verdicts(verdicts: list[dict[str, Any]]) -> str:
 
 
 def _verdict_cells(verdict: dict[str, Any]) -> list[str]:
-    texts = [
-        verdict["what"],
-        SIGNS[verdict["side"]] + _number(verdict["expected"]),
-        _number(verdict["found"]),
-        _number(verdict["tolerance"]),
-        verdict["reason"],
+    found = f'<span class="number">{escape(verdict["found_text"])}</span>'
+    contents = [
+        escape(verdict["what"]),
+        escape(verdict["expected_text"]),
+        escape(verdict["reason"]),
+        f'{found}{_interval(verdict)}<div class="quiet">{escape(verdict["repeats"])}</div>',
+        _mark(verdict["outcome"], verdict["outcome"]),
     ]
-    told = _mark(verdict["holds"], "holds" if verdict["holds"] else "does not hold")
     # On a narrow screen a verdict is a block of lines, each with the head of its column in front.
-    cells = zip(HEADS, [*map(escape, texts), told], strict=True)
+    cells = zip(HEADS, contents, strict=True)
     return [f'<td data-head="{head}">{content}</td>' for head, content in cells]
 
 
-def _number(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
+def _interval(verdict: dict[str, Any]) -> str:
+    """The interval as a line with its middle, above a band of all that the claim allows."""
+    low, high, expected = verdict["low"], verdict["high"], verdict["expected"]
+    if low is None or not (math.isfinite(low) and math.isfinite(high)) or low == high:
+        return ""
+    reach = verdict["margin"] if verdict["claim"] == "within" else 0.0
+    ends = (low, high, expected - reach, expected + reach)
+    width, height, margin = GLYPH
+    scale = (width - 2 * margin) / ((max(ends) - min(ends)) or 1.0)
+
+    def x(value: float) -> float:
+        return round(margin + (value - min(ends)) * scale, 1)
+
+    left = 0.0 if verdict["claim"] == "below" else x(expected - reach)
+    right = width if verdict["claim"] == "above" else x(expected + reach)
+    middle, kind = height / 2, verdict["outcome"].replace(" ", "-")
+    return (
+        f'<svg class="interval {kind}" width="{width}" height="{height}" role="img" '
+        f'aria-label="from {low:.3g} to {high:.3g}">'
+        f'<rect x="{left}" width="{right - left:.1f}" height="{height}" fill="#e3efe5"/>'
+        f'<path d="M{x(expected)} 0V{height}" stroke="#999" stroke-dasharray="2 2"/>'
+        f'<path d="M{x(low)} {middle}H{x(high)}" stroke="currentColor" stroke-width="2"/>'
+        f'<circle cx="{x(verdict["found"])}" cy="{middle}" r="3" fill="currentColor"/></svg>'
+    )
 
 
 def _csv(path: Path) -> str:

@@ -105,10 +105,16 @@ def describe(
         "title": experiments.title(experiment),
         "document": experiment.DOCUMENT,
         "says": experiment.SAYS,
-        "verdicts": [verdict._asdict() | {"holds": verdict.holds} for verdict in verdicts],
+        "verdicts": [told(verdict) for verdict in verdicts],
         "runs": [{"name": logged.name, "url": logged.url} for logged in runs],
         "ui": report.ui_command(runs[0].where) if runs else "",
     }
+
+
+def told(verdict: Verdict) -> dict[str, Any]:
+    """A verdict with its outcome, and its numbers as they are written."""
+    words = ("outcome", "expected_text", "found_text")
+    return verdict._asdict() | {name: getattr(verdict, name) for name in words}
 
 
 def _plain(value):

@@ -1,40 +1,37 @@
 """The five variants on many sets: what their table and their curves share.
 
-Repeats are paired: in each, the five variants see the same split of the same rows.
+Repeats are paired: in each, the five variants see the same split of the same rows. Made sets draw
+their rows anew for each repeat; the others are split anew, so that their repeats share rows.
+
+Differences are told in *points*: of accuracy, or hundredths of the tree's mean RMSE.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from scipy.special import stdtrit
+from numpy.typing import ArrayLike
 
 from experiments import LoggedRun
+from experiments._statistics import Measured, over_repeats
+from forestlab.compare.statistics import overlap_of
+from forestlab.datasets import MADE
 
 VARIANTS = ("tree", "bagging", "subspace", "forest", "rno")
-INTERVAL = 0.95
-COUNTED = (
-    "a set counts if the 95 % interval of the paired difference over its five repeats leaves out "
-    "0 (t, 4 degrees of freedom)"
-)
+OVERLAP = overlap_of(0.25, 0.25)  # of the sets that are split
+A_POINT = "a point, of accuracy or a hundredth of RMSE, is the least that would matter"
+ON_EACH = "on each set by the 95 % interval of its paired difference"
 
 
-class Gain(NamedTuple):
-    """How much better the first of two is, on average over repeats."""
-
-    mean: float
-    reach: float  # of the interval, to each side
-
-    @property
-    def sign(self) -> int:
-        """1 if the first is better, -1 if it is worse, 0 if that cannot be told."""
-        return int(np.sign(self.mean)) if abs(self.mean) > self.reach else 0
+def is_made(name: str) -> bool:
+    return name in MADE
 
 
-def gain(first: np.ndarray, second: np.ndarray, metric: str) -> Gain:
-    """Of (n_repeats,) values; more accuracy is better, and less RMSE."""
-    better = first - second if metric == "accuracy" else second - first
-    quantile = stdtrit(len(better) - 1, 0.5 + INTERVAL / 2.0)
-    return Gain(better.mean(), quantile * better.std(ddof=1) / np.sqrt(len(better)))
+def points(first: np.ndarray, second: np.ndarray, metric: str, unit: float) -> np.ndarray:
+    """(n_repeats,) how much better the first is; `unit` is the tree's mean, of RMSE."""
+    return 100.0 * (first - second if metric == "accuracy" else (second - first) / unit)
+
+
+def gained(better: ArrayLike, name: str) -> Measured:
+    """Mean and interval of points over the repeats of a set."""
+    return over_repeats(better, 0.0 if is_made(name) else OVERLAP)
 
 
 def main_metric(run: LoggedRun) -> str:

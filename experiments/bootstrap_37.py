@@ -5,7 +5,8 @@ import pandas as pd
 from matplotlib.colors import to_rgba
 from scipy.stats import binom
 
-from experiments import Verdict
+from experiments import Verdict, every, within
+from experiments._statistics import Measured, by_theory, mean_square
 from forestlab.figures.legend import Entry, legend_above
 from forestlab.figures.style import DASHES, LINE, MAIN, OTHER, dress, panels
 from forestlab.figures.words import number_scale, scale
@@ -149,54 +150,65 @@ def _draw_voters(ax, voters) -> None:
 def judge(table):
     shares = table[table["part"] == "share"]
     z = (shares["left_out"] - shares["expected"]) / shares["expected_sd"]
-    large = shares[shares["n"] == shares["n"].max()]
-    small = shares[shares["n"] == 10]
-    error = small["expected_sd"].iloc[0] / np.sqrt(len(small))
-    per_draw = small["left_out"].mean() ** (1 / 10)
-    voters = table[table["part"] == "voters"]
-    mean, variance = _moments(voters)
-    p, trees = share_left_out(VOTED), int(voters["trees"].iloc[0])
-    rows = voters["rows"].sum()
+    by_n = {n: _mean_share(of_n) for n, of_n in shares.groupby("n")}
+    largest = by_n[max(by_n)]
     return [
-        Verdict(
-            "largest distance of a run from (1 − 1/n)ⁿ, in the standard deviations that theory "
-            "gives 100 bootstraps",
-            0.0,
-            z.abs().max(),
-            4.0,
-            f"of {len(z)} runs one is 4 away less than once in 250 times",
+        every(
+            "share of rows left out, (1 − 1/n)ⁿ, at each number of rows",
+            [
+                within(
+                    f"n = {n}",
+                    found,
+                    0.015,
+                    "less than 0.019, by which (1 − 1/n)ⁿ of 10 rows and its limit differ",
+                    share_left_out(n),
+                )
+                for n, found in by_n.items()
+            ],
         ),
-        Verdict(
-            "spread over seeds: mean square of that distance",
+        within(
+            "spread over runs: variance around it over that of theory, as a power of two",
+            mean_square(z, "runs").through(np.log2),
             1.0,
-            (z**2).mean(),
-            3.0 * np.sqrt(2.0 / len(z)),
-            f"3 standard errors of a mean of {len(z)} squares of normal numbers",
+            "a factor of two: bags without replacement would have none, and equal ones a hundred",
         ),
-        Verdict(
-            f"share left out with {VOTED:,} rows is 1/e",
-            LIMIT,
-            large["left_out"].mean(),
-            4.0 * large["expected_sd"].iloc[0] / np.sqrt(len(large)),
-            f"4 standard errors of the mean of {len(large)} runs; (1 − 1/n)ⁿ is only 2e-5 off",
+        within(
+            f"share left out with {VOTED:,} rows; the document says 37 %, which is 1/e",
+            largest,
+            0.005,
+            "37 % is rounded to a hundredth",
+            0.37,
         ),
-        Verdict(
+        within(
             "with 10 rows: the tenth root of the share left out, so the probability that one draw "
             "does not pick a row. The document says 1/n = 0.1; it is 1 − 1/n",
+            by_n[10].through(lambda end: end ** (1 / 10)),
+            0.01,
+            "a hundredth: 1 − 1/n of 9 rows and of 11 are as far away",
             0.9,
-            per_draw,
-            4.0 * error * per_draw / (10 * small["left_out"].mean()),
-            "4 standard errors of the mean share, through the root",
         ),
-        Verdict(
-            "trees that may vote on a row: variance over rows, binomial",
-            trees * p * (1 - p),
-            variance,
-            4.0 * trees * p * (1 - p) * np.sqrt(2.0 / rows),
-            f"4 standard errors of the variance of {rows:,.0f} numbers that are nearly normal and "
-            f"nearly independent; their mean is {mean:.2f} of {trees}",
-        ),
+        _binomial(table[table["part"] == "voters"]),
     ]
+
+
+def _mean_share(of_n: pd.DataFrame) -> Measured:
+    error = of_n["expected_sd"].iloc[0] / np.sqrt(len(of_n))
+    return by_theory(of_n["left_out"].mean(), error, f"{len(of_n)} runs of 100 bags")
+
+
+def _binomial(voters: pd.DataFrame) -> Verdict:
+    """Of nearly normal and nearly independent numbers the variance is off by √(2 / n) of it."""
+    mean, variance = _moments(voters)
+    p, trees, rows = share_left_out(VOTED), int(voters["trees"].iloc[0]), voters["rows"].sum()
+    expected = trees * p * (1 - p)
+    return within(
+        f"trees that may vote on a row, {mean:.2f} of {trees}: variance over rows, over the "
+        "binomial one",
+        by_theory(variance / expected, np.sqrt(2.0 / rows), f"{rows:,.0f} rows"),
+        0.05,
+        "a twentieth: if a bag's rows were drawn in pairs, it would be twice",
+        1.0,
+    )
 
 
 def _moments(voters: pd.DataFrame) -> tuple[float, float]:

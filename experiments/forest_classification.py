@@ -1,7 +1,14 @@
 """Accuracy of a forest on digits, against its depth."""
 
-from experiments import Verdict
-from experiments._depth_curves import at, chosen_depth, draw_forest, forest_table, same_forests
+from experiments import above
+from experiments._depth_curves import (
+    by_seed,
+    chosen_depth,
+    draw_forest,
+    forest_table,
+    same_forests,
+)
+from experiments._statistics import apart, moments, over_seeds
 
 DOCUMENT = "000"
 SAYS = """
@@ -14,6 +21,8 @@ and here that matters: trees of 8 pixels are so weak that 16 of them are little 
 that sees all 64, and worse again beyond depth 8.
 """
 
+DEPTH = 20
+
 
 def table(runs):
     return forest_table(runs, "accuracy", "forest_digits_accuracy")
@@ -24,35 +33,23 @@ def draw(table):
 
 
 def judge(table):
-    test = at(table, "test", 20)
-    valid = table[table["split"] == "valid"].set_index("depth")
-    best = chosen_depth(valid["forestlab"], higher_is_better=True)
-    chosen = at(table, "test", best)
+    forest, tree = (by_seed(table, kind, "test") for kind in ("forest", "tree"))
+    every_node = by_seed(table, "at_every_node", "test")[DEPTH]
+    best = chosen_depth(by_seed(table, "forest", "valid").mean(), higher_is_better=True)
     return [
         same_forests(table),
-        Verdict(
-            "at depth 20 the forests' mean accuracy on test is above the tree's",
-            test["tree"],
-            test["forestlab"],
-            0,
-            f"none: the mean of 30 forests has a standard error of {test['forestlab_se']:.2g}",
-            "above",
+        above(
+            f"test accuracy of the forests at depth {DEPTH} less the tree's, on the document's "
+            "split",
+            over_seeds(forest[DEPTH] - tree[DEPTH].iloc[0]),
         ),
-        Verdict(
-            f"at depth {best}, best on validation, it is above that at depth 20: depth regularises",
-            test["forestlab"],
-            chosen["forestlab"],
-            0,
-            f"none: the standard error is {chosen['forestlab_se']:.2g}, less for a difference of "
-            "the same forests",
-            "above",
+        above(
+            f"depth regularises: test accuracy at depth {best}, best on validation, less that at "
+            f"depth {DEPTH}",
+            over_seeds(forest[best] - forest[DEPTH]),
         ),
-        Verdict(
-            "with pixels drawn at every node it is above that of the document's way",
-            test["forestlab"],
-            test["at_every_node"],
-            0,
-            f"none: the standard error is {test['forestlab_se']:.2g}",
-            "above",
+        above(
+            "test accuracy with pixels drawn at every node less that of the document's way",
+            apart(moments(every_node), moments(forest[DEPTH])),
         ),
     ]

@@ -1,7 +1,8 @@
 """RMSE of a forest on the homes of Boston, against its depth."""
 
-from experiments import Verdict
-from experiments._depth_curves import at, draw_forest, forest_table, same_forests
+from experiments import below
+from experiments._depth_curves import by_seed, draw_forest, forest_table, same_forests
+from experiments._statistics import over_seeds
 
 DOCUMENT = "000"
 SAYS = """
@@ -24,23 +25,11 @@ def draw(table):
 
 
 def judge(table):
-    test, train = at(table, "test", 20), at(table, "train", 20)
+    forest, tree = (by_seed(table, kind, "test")[20] for kind in ("forest", "tree"))
     return [
         same_forests(table),
-        Verdict(
-            "at depth 20 the forests' mean RMSE on test is below the tree's",
-            test["tree"],
-            test["forestlab"],
-            0,
-            f"none: the mean of 30 forests has a standard error of {test['forestlab_se']:.2g}",
-            "below",
-        ),
-        Verdict(
-            "and above the tree's on train, as single trees of a forest see less",
-            train["tree"],
-            train["forestlab"],
-            0,
-            f"none: the standard error is {train['forestlab_se']:.2g}",
-            "above",
+        below(
+            "test RMSE of the forests at depth 20 less the tree's, on the document's split",
+            over_seeds(forest - tree.iloc[0]),
         ),
     ]

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from experiments import Verdict
+from experiments import above, exactly
+from experiments._statistics import certain
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.grow import sum_up
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
@@ -82,7 +83,12 @@ def counts_of(text: str, fruits: list[str]) -> np.ndarray:
 
 def table(runs):
     """A row a split and criterion: impurity before, weighted impurity after, gain; and what the
-    document prints of them."""
+    document prints of them. Then a row a question of the basket: whether it gives the batches that
+    the document shows; and impurities of single nodes."""
+    return pd.concat([_splits(), _asked(), _single()], ignore_index=True)
+
+
+def _splits() -> pd.DataFrame:
     rows = []
     for split, criterion in product(SPLITS, CLASSIFICATION):
         fruits = sorted({part.split()[1] for part in f"{split.left}, {split.right}".split(", ")})
@@ -92,6 +98,7 @@ def table(runs):
         after = sum(part.sum() / whole.sum() * impurity(criterion, part) for part in parts)
         rows.append(
             {
+                "part": "split",
                 "split": split.name,
                 "left": split.left,
                 "right": split.right,
@@ -104,6 +111,36 @@ def table(runs):
             }
         )
     return pd.DataFrame(rows)
+
+
+def _asked() -> pd.DataFrame:
+    names, parted = zip(*_questions(), strict=True)
+    as_shown = [tuple(yes.astype(int)) == BATCHES for yes in parted]
+    return pd.DataFrame({"part": "question", "split": names, "as_shown": as_shown})
+
+
+def _questions():
+    """The questions that part the basket: each colour, each diameter but the greatest."""
+    for colour in BASKET["colour"].unique():
+        yield colour, (BASKET["colour"] == colour).to_numpy()
+    for diameter in np.unique(BASKET["diameter"])[:-1]:
+        yield f"diameter ≤ {diameter}", (BASKET["diameter"] <= diameter).to_numpy()
+
+
+def _single() -> pd.DataFrame:
+    of_three = max(impurity("gini", counts) for counts in _shares_of_three(12))
+    rows = [
+        ("grapes", "gini", impurity("gini", [2])),
+        ("the most impure of three classes", "gini", of_three),
+        ("two equal classes", "entropy2", impurity("entropy2", [1, 1])),
+    ]
+    found = pd.DataFrame(rows, columns=["split", "criterion", "before"])
+    return found.assign(part="impurity")
+
+
+def _shares_of_three(n: int) -> list[list[float]]:
+    """All ways to share n rows among three classes."""
+    return [[a, b, n - a - b] for a in range(n + 1) for b in range(n + 1 - a)]
 
 
 def found(table: pd.DataFrame, split: str, criterion: str) -> pd.Series:
@@ -170,64 +207,49 @@ def _draw_worked(ax: Axes, table: pd.DataFrame) -> None:
 
 
 def judge(table):
-    printed = "nothing is random; the document prints six decimals"
-    exact = "nothing is random; sums of floats are good to 15 digits"
+    printed = "the document prints six decimals"
+    exact = "sums of floats are good to 15 digits"
     verdicts = []
     for split in ("subpar", "optimal"):
         gini, nats = found(table, split, "gini"), found(table, split, "entropy")
         bits = found(table, split, "entropy2")
         verdicts += [
-            Verdict(f"weighted Gini of the {split} split", gini["after_told"], gini["after"],
-                    5e-7, printed),
-            Verdict(f"gain of information of the {split} split, in nats", nats["gain_told"],
-                    nats["gain"], 5e-7, printed),
-            Verdict(f"the document's formula says bits: that gain over ln 2, {split}",
-                    nats["gain_told"] / log(2), bits["gain"], 5e-7 / log(2), printed),
+            exactly(f"weighted Gini of the {split} split", gini["after_told"], gini["after"],
+                    printed, 5e-7),
+            exactly(f"gain of information of the {split} split, in nats", nats["gain_told"],
+                    nats["gain"], printed, 5e-7),
+            exactly(f"the document's formula says bits: that gain over ln 2, {split}",
+                    nats["gain_told"] / log(2), bits["gain"], printed, 5e-7 / log(2)),
         ]  # fmt: skip
-    gains = table.pivot(index="split", columns="criterion", values="gain")
+    gains = table[table["part"] == "split"].pivot(index="split", columns="criterion", values="gain")
+    questions = table[table["part"] == "question"]
+    single = table[table["part"] == "impurity"].set_index("split")["before"]
     return [
         *verdicts,
-        Verdict(
+        above(
             "least advantage in gain of the optimal split over the subpar one, by all criteria",
-            0.0,
-            (gains.loc["optimal"] - gains.loc["subpar"]).min(),
-            0,
-            "nothing is random",
-            "above",
+            certain((gains.loc["optimal"] - gains.loc["subpar"]).min()),
+            reason="0: the better split has the higher gain",
         ),
-        Verdict("Gini of the batch of grapes", 0.0, impurity("gini", [2]), 0, "nothing is random"),
-        Verdict(
+        exactly("Gini of the batch of grapes", 0.0, single["grapes"], "one class is pure"),
+        exactly(
             "greatest Gini of three classes: 1 − 1/3, where the document says 1",
             2 / 3,
-            max(impurity("gini", counts) for counts in _shares_of_three(12)),
-            1e-12,
+            single["the most impure of three classes"],
             exact,
+            1e-12,
         ),
-        Verdict(
+        exactly(
             'the question that gives the batches shown, where the document asks "red?"',
             "diameter ≤ 1",
-            ", ".join(name for name, yes in _questions() if tuple(yes.astype(int)) == BATCHES),
-            0,
-            "nothing is random",
+            ", ".join(questions.loc[questions["as_shown"].astype(bool), "split"]),
+            "a question gives these batches, or does not",
         ),
-        Verdict(
+        exactly(
             "document 002: the entropy of two equal classes, −½ log₂ ½ − ½ log₂ ½",
             1.0,
-            impurity("entropy2", [1, 1]),
-            1e-12,
+            single["two equal classes"],
             exact,
+            1e-12,
         ),
     ]
-
-
-def _shares_of_three(n: int) -> list[list[float]]:
-    """All ways to share n rows among three classes."""
-    return [[a, b, n - a - b] for a in range(n + 1) for b in range(n + 1 - a)]
-
-
-def _questions():
-    """The questions that part the basket: each colour, each diameter but the greatest."""
-    for colour in BASKET["colour"].unique():
-        yield colour, (BASKET["colour"] == colour).to_numpy()
-    for diameter in np.unique(BASKET["diameter"])[:-1]:
-        yield f"diameter ≤ {diameter}", (BASKET["diameter"] <= diameter).to_numpy()

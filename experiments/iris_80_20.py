@@ -5,7 +5,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
-from experiments import Verdict
+from experiments import exactly, within
+from experiments._statistics import over_seeds
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, LINE, dress, panels
 from forestlab.figures.words import number_scale, scale
@@ -18,7 +19,7 @@ rows, and the trees vote. Their number is an argument called n_samples; the boot
 the text, is not asked for.
 
 Document 002 does the same with scikit-learn's forest of 100 trees, on the split of seed 42, and
-does not show the accuracy that it prints. It is 1, by the luck of that split: over 40 of them such
+does not show the accuracy that it prints. It is 1, by the luck of that split: over 24 of them such
 a forest is right on 28 or 29 flowers of 30, and the one of 10 trees on 28.
 """
 
@@ -31,20 +32,28 @@ PALE = 0.25  # strength of the colour of a flower that is predicted right
 
 
 def table(runs):
-    """A row a forest, split and test flower."""
+    """A row a forest, split and test flower; forests `again` are of document 002's own split, with
+    other seeds."""
     parts = []
     for run in runs:
+        model, split, seed = (
+            run.params[key] for key in ("model.name", "dataset.split_seed", "seed")
+        )
         rows = run.table("predictions.parquet")[["row", "truth", "predicted"]]
-        which = {"model": run.params["model.name"], "split": run.params["dataset.split_seed"]}
-        parts.append(rows.rename(columns={"truth": "expected"}).assign(**which))
-    columns = ["model", "split", "row", "expected", "predicted"]
+        rows = rows.rename(columns={"truth": "expected"}).assign(split=split, seed=seed)
+        if seed == 0:
+            parts.append(rows.assign(model=model))
+        if (model, split) == ("forest", OWN_SPLIT):
+            parts.append(rows.assign(model="again"))
+    columns = ["model", "split", "seed", "row", "expected", "predicted"]
     return pd.concat(parts, ignore_index=True)[columns]
 
 
 def n_right(table: pd.DataFrame, model: str) -> pd.Series:
-    """Flowers predicted right in each split."""
+    """Flowers predicted right in each split, or by each forest of one split."""
     own = table[table["model"] == model]
-    return (own["expected"] == own["predicted"]).groupby(own["split"]).sum()
+    by = "seed" if model == "again" else "split"
+    return (own["expected"] == own["predicted"]).groupby(own[by]).sum()
 
 
 # ---- the picture -------------------------------------------------------------------------------
@@ -54,7 +63,7 @@ def draw(table):
     entries = [Entry(name, colour, 7.0) for name, colour in SPECIES.items()]
     entries += [Entry(NAMES[model], colour, 7.0) for model, colour in MODEL_COLOURS.items()]
     figure, axes = panels(
-        "Iris, 80:20 in 40 ways: 30 test flowers each, "
+        "Iris, 80:20 in 24 ways: 30 test flowers each, "
         "in full colour the species that a wrong one is taken for",
         [2.7, 2.7, 2.6], 3.6, left=0.75, right=inches_beside(entries), gap=0.5,
     )  # fmt: skip
@@ -105,35 +114,37 @@ def _draw_counts(ax: Axes, table: pd.DataFrame) -> None:
 def judge(table):
     few, many = (n_right(table, model) for model in NAMES)
     wrong = table[table["expected"] != table["predicted"]]
-    own = n_right(table, "forest")[OWN_SPLIT]
+    spread = min(few.std(), many.std())
+    of_these = "splits of these 150 flowers"
     return [
-        Verdict(
-            "document 001: flowers right on its split of 30; found: the mean over 40 splits",
+        within(
+            "document 001: flowers right on its split of 30, beside the mean over splits",
+            over_seeds(few, of_these),
+            1.0,
+            f"one flower, the least by which splits differ; one and the next do by {few.std():.2g}",
             RIGHT_IN_DOCUMENT,
-            few.mean(),
-            2 * few.std(),
-            f"its split is not known: two standard deviations over splits, of {few.std():.2g}",
         ),
-        Verdict(
+        exactly(
             "setosa taken for another species, or another for setosa: none in the document's list",
             0,
             int((wrong[["expected", "predicted"]] == "setosa").any(axis=1).sum()),
-            0,
-            "none: setosa lies apart from the others",
+            "setosa lies apart from the others",
+            repeats=f"{len(few)} splits, 2 forests",
         ),
-        Verdict(
-            "document 002: flowers right on its split, of 30; expected: scikit-learn's forest",
+        within(
+            "document 002: flowers right on its split, of 30, mean over forests; expected: "
+            "scikit-learn's forest",
+            over_seeds(n_right(table, "again")),
+            0.5,
+            "half a flower: forests draw at random, and a flower near a border may fall on either "
+            "side",
             N_TEST,
-            own,
-            1,
-            "forests draw at random: one flower near a border may fall on either side",
         ),
-        Verdict(
-            "one split says little: its spread, in flowers, is above the difference of the forests",
-            abs(many.mean() - few.mean()),
-            min(few.std(), many.std()),
-            0,
-            f"none: that difference has a standard error of {(many - few).sem():.2g} over splits",
-            "above",
+        within(
+            "one split says little: flowers that document 002's forest is right on, less those of "
+            "document 001's, are fewer than the spread from split to split",
+            over_seeds(many - few, of_these),
+            spread,
+            "one standard deviation over splits",
         ),
     ]

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from experiments import LoggedRun, Verdict
-from experiments._paired import above_zero
+from experiments import LoggedRun, above, below, exactly
 from experiments._paper import banded, log_scale, paper
 from experiments._regions import draw_plane, plane, plane_entries, training_rows
+from experiments._statistics import over_seeds
 from forestlab.datasets.toys import GAP, margin
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, dress
@@ -22,14 +22,15 @@ that cuts drawn evenly from the gap between two classes average, over many trees
 while a bag that misses the rows at the gap has another gap. In forestlab a cut lies midway between
 two rows, so that chance plays another part. A node that may try everything has the line at once,
 without a forest. With three random tries single trees stray, and the claim is found: the more
-trees, the nearer the line, and the nearer without bagging. With one try trees are too random, and
-no number of them comes near. And bagging need not move the line: a node that tries everything finds
-it in two of five bags, those that hold the rows on both sides, other bags err to either side alike,
-and the majority of many trees is back on it.
+trees, the nearer the line, and the nearer without bagging; not on it, as deep nodes see few rows,
+and the gap between those is elsewhere. With one try trees are too random, and many of them stay
+farther away. And bagging need not move the line: a node that tries everything finds it in two of
+five bags, those that hold the rows on both sides, other bags err to either side alike, and the
+majority of many trees is back on it.
 """
 SIZES = (1, 3, 9, 27, 81, 243)  # odd, as two equal halves of a forest have no boundary
 REACH, PIXEL = 1.0, 0.005  # on either side of the line, along x
-LINES = np.linspace(0.05, 0.95, 19)  # quantiles of y, at which the boundary is looked for
+LINES = np.linspace(0.05, 0.95, 10)  # quantiles of y, at which the boundary is looked for
 RHOS = {1: COLOURS[5], 3: COLOURS[0], "all": COLOURS[2]}
 DRAWN = (3, False), (3, True)
 
@@ -112,49 +113,40 @@ def draw(table):
 
 def judge(table):
     wide = table.pivot(index="seed", columns=["rho", "bootstrap", "n_trees"], values="distance")
-    most = SIZES[-1]
+    most, a_pixel = SIZES[-1], "the width of a pixel, by which distances are measured"
     return [
-        above_zero(
+        above(
             f"three tries, all rows: {most} trees come nearer to the line than one, by",
-            wide[3, False, 1] - wide[3, False, most],
+            over_seeds(wide[3, False, 1] - wide[3, False, most]),
         ),
-        Verdict(
-            f"three tries, all rows: distance of {most} trees from the line",
-            0.0,
-            wide[3, False, most].mean(),
-            0.1 * GAP / 2,
-            "a tenth of the distance of the nearest row; it is not 0, as deep nodes see few rows, "
-            "and the gap between those is elsewhere",
-        ),
-        above_zero(
+        above(
             f"three tries, {most} trees: on bootstraps the boundary is farther from the line, by",
-            wide[3, True, most] - wide[3, False, most],
+            over_seeds(wide[3, True, most] - wide[3, False, most]),
         ),
-        Verdict(
-            "all tries, all rows: distance of a single tree, which needs no forest",
+        above(
+            f"{most} trees, all rows: with one try the boundary is farther than with three, which "
+            "the document does not say, by",
+            over_seeds(wide[1, False, most] - wide[3, False, most]),
+        ),
+        exactly(
+            "all tries, all rows: distance of a single tree, which needs no forest; largest of all "
+            "seeds",
             0.0,
             wide["all", False, 1].max(),
-            0.0,
-            "none: the cut is midway by rule; largest of all seeds",
+            "the cut is midway by rule",
+            repeats=f"{wide['all', False, 1].count()} seeds",
         ),
-        above_zero(
-            "all tries: on bootstraps a single tree is farther from the line, by",
-            wide["all", True, 1] - wide["all", False, 1],
+        above(
+            "all tries: distance of a single tree on a bootstrap",
+            over_seeds(wide["all", True, 1]),
+            PIXEL,
+            a_pixel,
         ),
-        Verdict(
+        below(
             f"but {most} such trees are back on the line, unlike what the document says of "
             "bagging: their distance",
-            0.0,
-            wide["all", True, most].max(),
+            over_seeds(wide["all", True, most]),
             PIXEL,
-            "the width of a pixel; largest of all seeds",
-        ),
-        Verdict(
-            f"one try, all rows: {most} trees do not come near, which the document does not say",
-            0.1 * GAP / 2,
-            wide[1, False, most].mean(),
-            0.0,
-            "none: a tenth of the distance of the nearest row, as above",
-            "above",
+            a_pixel,
         ),
     ]

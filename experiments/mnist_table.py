@@ -5,9 +5,9 @@ import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
-from scipy.stats import t as student
 
-from experiments import LoggedRun, Verdict, reference
+from experiments import LoggedRun, Verdict, above, exactly, reference, within
+from experiments._statistics import apart, moments
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, SMALL, dress, ink, panels
 from forestlab.figures.words import Words, number_scale, scale
@@ -127,50 +127,36 @@ def _draw_scores(ax: Axes, table: pd.DataFrame) -> None:
 
 
 def judge(table):
-    document = reference(DOCUMENT)
     tree, one_hot, by_class = (scores(table, name) for name in SCORES)
-    ties = np.std(document["mnist_tree"], ddof=1)
-    n_seeds, n_trees = len(one_hot), len(document["mnist_tree"])
-    theirs = pd.Series(document["mnist_forest_by_class"])
-    error = np.hypot(by_class.sem(), theirs.sem())
     trees = table[table["model"] == "tree"]
+    shown = TOLD["forest, one-hot"] - TOLD["tree"]
     return [
-        Verdict(
-            "score of the tree",
-            TOLD["tree"],
-            tree.mean(),
-            student.ppf(0.975, n_trees - 1) * ties * np.sqrt(2.0),
-            "ties are broken at random there and by rule here: 95 % of Student's t for two trees, "
-            f"by the deviation of {ties:.2g} over {n_trees} seeds of the document's code",
+        *(_as_document(table, name, shown / 3) for name in SCORES),
+        above(
+            "the forest outperforms the tree: its score with one-hot labels less the tree's",
+            apart(moments(one_hot), moments(tree)),
         ),
-        Verdict(
-            "score of the forest with one-hot labels; found: the mean over seeds",
-            TOLD["forest, one-hot"],
-            one_hot.mean(),
-            student.ppf(0.975, n_seeds - 1) * one_hot.std() * np.sqrt(1.0 + 1.0 / n_seeds),
-            f"95 % of Student's t for one more forest, by the spread of {n_seeds} seeds",
+        above(
+            "by much more than the document shows: what it gains by its answers, less twice what "
+            "it gains with one-hot labels",
+            apart(moments(by_class - 2.0 * one_hot), moments(-tree)),
+            reason="0: much more is read as twice at least",
         ),
-        Verdict(
-            "share that the same forests answer rightly; expected: those of the document's code",
-            theirs.mean(),
-            by_class.mean(),
-            3.0 * error,
-            f"three standard errors of the difference of means over {n_seeds} and {len(theirs)} "
-            "seeds",
-        ),
-        Verdict(
-            "right by class, but not with one-hot labels: least share over forests",
-            0.0,
-            (by_class - one_hot).min(),
-            0,
-            "none: what has more than half has the most",
-            "above",
-        ),
-        Verdict(
-            "the same of the tree, which is sure of all that it says",
+        exactly(
+            "rows that the tree is right on, but not with one-hot labels, as it is sure",
             0,
             int((trees["right"] - trees["sure"]).sum()),
-            0,
-            "none: its leaves are pure",
+            "its leaves are pure",
+            repeats=f"{len(tree)} seeds",
         ),
     ]
+
+
+def _as_document(table, name: str, margin: float) -> Verdict:
+    told = f", which prints {TOLD[name]}" if name in TOLD else ""
+    return within(
+        f"score of the {name}: forestlab's mean less that of the document's code anew{told}",
+        apart(moments(scores(table, name)), moments(reference(DOCUMENT)[AGAIN[name]])),
+        margin,
+        "a third of what the document has the forest gain on the tree",
+    )

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from experiments import Verdict, frame
-from experiments._paired import mean_and_error
+from experiments import Verdict, above, below, exactly, frame
 from experiments._paper import banded
+from experiments._statistics import over_repeats
+from forestlab.compare.statistics import overlap_of
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, MAIN, dress, panels
 from forestlab.figures.words import number_scale, scale
@@ -29,6 +30,7 @@ much.
 MODELS = {"tree": COLOURS[6], "bagging": COLOURS[0], "forest": COLOURS[1]}
 SHOWN = "boston"  # the answers in the picture
 TOLD = (0.2, 0.4)  # noise of the verdicts
+OVERLAPS = {"twonorm": 0.0, "digits": overlap_of(0.5)}  # of the repeats; twonorm is made anew
 
 
 # ---- table -------------------------------------------------------------------------------------
@@ -143,65 +145,56 @@ def judge(table):
     pairs = table[table["part"] == "scale"]
     noise = table[table["part"] == "noise"]
     tree = noise[(noise["model"] == "tree") & (noise["label_noise"] == TOLD[1])]
-    forest, error = losses(noise, "twonorm", "forest", TOLD[1])
+    n_pairs = f"{len(pairs)} pairs of runs"
     return [
-        Verdict(
+        exactly(
             f"answers on test and out of bag that differ after rescaling, of "
             f"{pairs['answers'].sum():,.0f} on {pairs['dataset'].nunique()} data sets",
             0,
             pairs["differ"].sum(),
-            0,
             "a power of two changes no digit, so nothing may differ",
+            repeats=n_pairs,
         ),
-        Verdict(
+        exactly(
             "largest difference between their probabilities, or numbers",
             0,
             pairs["largest_difference"].max(),
-            0,
             "likewise",
+            repeats=n_pairs,
         ),
-        Verdict(
+        exactly(
             f"a whole tree fits noise: its least accuracy on training labels, {TOLD[1]:.0%} of "
             "them wrong",
             1,
             tree["train"].min(),
-            0,
             "no two rows are the same, so every one gets its own leaf if need be",
+            repeats=f"{len(tree)} runs",
         ),
         *(
             _remaining(noise, dataset, model)
             for dataset in ("twonorm", "digits")
             for model in ("bagging", "forest")
         ),
-        Verdict(
+        above(
             f"twonorm, {TOLD[1]:.0%} wrong labels: accuracy that a forest loses. The document says "
             "that noise averages out; not all of it",
-            0,
-            forest,
-            0,
-            f"none: its standard error is {error:.2g}",
-            "above",
+            over_repeats(losses(noise, "twonorm", "forest", TOLD[1]), OVERLAPS["twonorm"]),
         ),
     ]
 
 
-def losses(noise: pd.DataFrame, dataset: str, model: str, level: float) -> tuple[float, float]:
-    """Mean over seeds of the accuracy on test lost by noise, and its standard error."""
+def losses(noise: pd.DataFrame, dataset: str, model: str, level: float) -> pd.Series:
+    """By seed, the accuracy on test lost by noise."""
     part = noise[(noise["dataset"] == dataset) & (noise["model"] == model)]
     by_seed = part.pivot(index="seed", columns="label_noise", values="test")
-    return mean_and_error(by_seed[0.0] - by_seed[level])
+    return by_seed[0.0] - by_seed[level]
 
 
 def _remaining(noise, dataset: str, model: str) -> Verdict:
-    tree, tree_error = losses(noise, dataset, "tree", TOLD[0])
-    other, error = losses(noise, dataset, model, TOLD[0])
-    return Verdict(
-        f"{dataset}, {TOLD[0]:.0%} wrong labels: accuracy that {model} loses, over what one tree "
-        "does",
-        0.5,
-        other / tree,
-        0,
-        "none: to average out is read as to halve the loss at least; they lose "
-        f"{other:.3f} ± {error:.3f} and {tree:.3f} ± {tree_error:.3f}",
-        "below",
+    tree, other = (losses(noise, dataset, name, TOLD[0]) for name in ("tree", model))
+    return below(
+        f"{dataset}, {TOLD[0]:.0%} wrong labels: accuracy that {model} loses, {other.mean():.3f}, "
+        f"less half of what one tree does, {tree.mean():.3f}",
+        over_repeats(other - tree / 2.0, OVERLAPS[dataset]),
+        reason="0: to average out is read as to halve the loss at least",
     )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 from matplotlib.axes import Axes
 
-from experiments import Verdict
+from experiments import exactly
 from forestlab.figures import draw_tree
 from forestlab.figures.style import dress, panels
 from forestlab.handmade import build_tree
@@ -139,12 +139,11 @@ def judge(table):
         document, _, _ = walk["diagram"].partition(",")
         claim = f"document {document}: the answer for ({walk['row']}), by {walk['answers told']}"
         verdicts.append(
-            Verdict(
+            exactly(
                 claim,
                 f"{walk['answers told']}: {walk['answer told']}",
                 f"{walk['answers']}: {walk['answer']}",
-                0,
-                "nothing is random",
+                "a walk has one end",
             )
         )
     return verdicts

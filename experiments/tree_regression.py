@@ -1,6 +1,6 @@
 """RMSE of one tree on the homes of Boston, against its depth."""
 
-from experiments import Verdict
+from experiments import exactly
 from experiments._depth_curves import chosen_depth, draw_tree, tree_table
 
 DOCUMENT = "000"
@@ -29,26 +29,25 @@ def judge(table):
     is_tie = table["depth"] == 9
     valid = table[table["split"] == "valid"].set_index("depth")
     return [
-        Verdict(
+        exactly(
             "largest difference from the document's code, all depths but 9",
             0.0,
             off[~is_tie].max(),
+            "the reference has six decimals, and means add up in another order",
             1e-5,
-            "nothing is random; the reference has six decimals, and means add up in another order",
         ),
-        Verdict(
+        exactly(
             "the same at depth 9",
             0.0,
             off[is_tie].max(),
-            0.006,
             "two cuts of three rows tie: in the document rounding decides, in forestlab the first "
             "one wins by rule",
+            0.006,
         ),
-        Verdict(
+        exactly(
             "the depth that is best on validation",
             chosen_depth(valid["document"], higher_is_better=False),
             chosen_depth(valid["forestlab"], higher_is_better=False),
-            0,
             "follows from the curve",
         ),
     ]

@@ -4,8 +4,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
-from experiments import Verdict
-from experiments._variants import COUNTED, VARIANTS, Gain, gain, grouped, main_metric
+from experiments import above, below, every, exactly
+from experiments._statistics import Measured, count
+from experiments._variants import (
+    A_POINT,
+    ON_EACH,
+    VARIANTS,
+    gained,
+    grouped,
+    is_made,
+    main_metric,
+    points,
+)
 from forestlab.figures.style import LABEL, LINE, SMALL, panels
 from forestlab.figures.words import GRID
 
@@ -19,9 +29,10 @@ forest, and bagging an option beside it. None of this comes with numbers.
 
 It holds on most sets, and not on all. One subset of the features for each tree, without bagging,
 helps where there are many features; with two it is far worse than one tree. Random features on top
-of bagging are no gain for Boston and friedman1, where √M of M features are few: for regression
+of bagging cost on friedman1, where √M of M features are few and half of them noise: for regression
 Breiman advises a third. And random nodes without bagging still fit every row: with one feature and
-a noisy target (sine) their mean is as noisy as one tree.
+a noisy target (sine) their mean is as noisy as one tree. Small sets that can only be split anew,
+such as iris, tell less of small differences than they seem to: their repeats share rows.
 """
 
 PAIRS = (
@@ -32,14 +43,15 @@ PAIRS = (
     ("forest", "bagging"),
     ("forest", "subspace"),
     ("forest", "rno"),
+    ("rno", "forest"),
 )
 MANY_FEATURES = 10
-TINTS = {1: "#FBDCC8", 0: "white", -1: "#CFE2F3"}  # the forest is better, it is not told, worse
+WORSE, BETTER = "#FBDCC8", "#CFE2F3"  # than the forest
 
 
 def table(runs):
-    """A row a set: mean and standard deviation (sd) of each variant over repeats; and for pairs how
-    much better the first is, with the reach of the 95 % interval to each side."""
+    """A row a set: mean and standard deviation (sd) of each variant over repeats; and for pairs the
+    points by which the first is better, with the low and high end of their interval."""
     return pd.DataFrame([_row(name, of_set) for name, of_set in grouped(runs).items()])
 
 
@@ -54,23 +66,22 @@ def _row(name, of_set) -> dict:
         "set": name,
         "features": len(first.artifact("importance.json")["feature"]),
         "metric": metric,
+        "repeats": len(values["tree"]),
     }
-    for variant, found in values.items():
-        row |= {variant: found.mean(), f"{variant}_sd": found.std(ddof=1)}
+    for variant, of_variant in values.items():
+        row |= {variant: of_variant.mean(), f"{variant}_sd": of_variant.std(ddof=1)}
     for one, other in PAIRS:
-        better = gain(values[one], values[other], metric)
-        row |= {f"{one}_over_{other}": better.mean, f"{one}_over_{other}_reach": better.reach}
+        better = points(values[one], values[other], metric, values["tree"].mean())
+        found, pair = gained(better, name), f"{one}_over_{other}"
+        row |= {pair: found.mean, f"{pair}_low": found.low, f"{pair}_high": found.high}
     return row
 
 
-def gains(table: pd.DataFrame, pair: str) -> list[Gain]:
-    """Of each set."""
-    return [Gain(*both) for both in table[[pair, f"{pair}_reach"]].to_numpy()]
-
-
-def signs(table: pd.DataFrame, pair: str) -> np.ndarray:
-    """(n_sets,) 1 where the first of a pair is better, -1 where it is worse, else 0."""
-    return np.array([found.sign for found in gains(table, pair)], int)
+def gain_of(row, pair: str) -> Measured:
+    """What a row of the table says of a pair."""
+    what = "seeds" if is_made(row["set"]) else "splits that share rows"
+    ends = (row[pair], row[f"{pair}_low"], row[f"{pair}_high"])
+    return Measured(*ends, f"{row['repeats']:.0f} {what}")
 
 
 # ---- picture -----------------------------------------------------------------------------------
@@ -83,7 +94,7 @@ def draw(table):
     n_rows = len(table) + table["metric"].nunique()
     width, height = NAME + CELL * len(VARIANTS), ROW * n_rows
     title = "Five variants on test rows: 50 trees (one for the tree), at most 20 deep"
-    figure, (ax,) = panels(title, [width], height, left=0.15, right=0.15, bottom=0.5, top=0.1)
+    figure, (ax,) = panels(title, [width], height, left=0.15, right=0.15, bottom=0.65, top=0.1)
     ax.set_axis_off()
     ax.set_xlim(0.0, width)
     ax.set_ylim(height, 0.0)
@@ -99,9 +110,9 @@ def draw(table):
             _draw_cells(ax, line, row)
         line += 1
     note = (
-        "mean ± standard deviation of 5 repeats; in brackets: the number of features; bold: the "
+        "mean ± standard deviation of the repeats; in brackets: the number of features; bold: the "
         "best mean\norange: worse than the forest, blue: better, by the 95 % interval of the "
-        "paired difference"
+        "paired difference,\nwhich allows for rows that repeats share; white: that cannot be told"
     )
     ax.text(0.0, height + 0.1, note, fontsize=SMALL, color=LINE, va="top", linespacing=1.4)
     return figure
@@ -111,13 +122,18 @@ def _draw_cells(ax, line: int, row: dict) -> None:
     means = [row[variant] for variant in VARIANTS]
     best = max(means) if row["metric"] == "accuracy" else min(means)
     for k, variant in enumerate(VARIANTS):
-        pair = f"forest_over_{variant}"
-        sign = Gain(row[pair], row[f"{pair}_reach"]).sign if variant != "forest" else 0
-        corner = (NAME + CELL * k, ROW * line)
-        ax.add_patch(Rectangle(corner, CELL, ROW, facecolor=TINTS[sign], edgecolor=GRID))
+        corner, tint = (NAME + CELL * k, ROW * line), _tint(row, variant)
+        ax.add_patch(Rectangle(corner, CELL, ROW, facecolor=tint, edgecolor=GRID))
         text = f"{row[variant]:{_digits(best)}} ± {row[f'{variant}_sd']:{_digits(best)}}"
         weight = "bold" if row[variant] == best else "normal"
         _write(ax, NAME + CELL * (k + 0.5), line, text, LABEL, fontweight=weight)
+
+
+def _tint(row: dict, variant: str) -> str:
+    if variant == "forest":
+        return "white"
+    gain = gain_of(row, f"forest_over_{variant}")
+    return WORSE if above("", gain).holds else BETTER if below("", gain).holds else "white"
 
 
 def _digits(value: float) -> str:
@@ -133,90 +149,74 @@ def _write(ax, x: float, line: int, text: str, size: float, ha: str = "center", 
 
 
 def judge(table):
-    most = len(table) // 2 + 1
+    made = table[[is_made(name) for name in table["set"]]]
     wide = table[table["features"] >= MANY_FEATURES]
     flat = table[table["features"] == 2]
-    sine = table.set_index("set").loc["sine"]
-    dominant = table.set_index("set").loc["dominant"]
-    added = signs(table, "forest_over_bagging")
+    named = {row["set"]: row for row in _rows(table)}
+    sine = named["sine"]
     return [
-        *_helps(table, "forest", "the forest"),
-        *_helps(table, "bagging", "bagging alone"),
-        Verdict(
+        *(
+            above(
+                f"of {len(table)} sets: on how many {called} is better than one tree; up to those "
+                "on which it is not worse",
+                count(_outcomes(table, f"{variant}_over_tree")),
+                len(table) / 2,
+                f"most is more than half; {ON_EACH}",
+            )
+            for variant, called in (("forest", "the forest"), ("bagging", "bagging alone"))
+        ),
+        above(
             f"of {len(wide)} sets with {MANY_FEATURES} features or more: on how many subspaces "
-            "alone are better than one tree (most)",
-            len(wide) // 2 + 1,
-            (signs(wide, "subspace_over_tree") > 0).sum(),
-            0,
-            COUNTED,
-            "above",
+            "alone are better than one tree",
+            count(_outcomes(wide, "subspace_over_tree")),
+            len(wide) / 2,
+            f"most is more than half; {ON_EACH}",
         ),
-        Verdict(
-            "the documents do not say it: with two features subspaces alone are worse than one "
-            f"tree; sets, of {len(flat)}",
-            len(flat),
-            (signs(flat, "subspace_over_tree") < 0).sum(),
-            0,
-            COUNTED,
+        every(
+            "the documents do not say it: on each set of two features subspaces alone are worse "
+            "than one tree; points gained",
+            [below(row["set"], gain_of(row, "subspace_over_tree")) for row in _rows(flat)],
         ),
-        Verdict(
-            "where one feature dominates, random features at the nodes add to bagging: accuracy "
-            "that they gain on dominant, against the reach of its 95 % interval",
-            dominant["forest_over_bagging_reach"],
-            dominant["forest_over_bagging"],
-            0,
-            "none: the interval is of the paired difference over five repeats",
-            "above",
+        above(
+            "where one feature dominates, random features at the nodes add to bagging: points that "
+            "they gain on dominant",
+            gain_of(named["dominant"], "forest_over_bagging"),
         ),
-        Verdict(
-            "sets on which they add to bagging, less those on which they take away",
-            1,
-            added.sum(),
-            0,
-            COUNTED,
-            "above",
+        below(
+            "the documents do not say it: where features are few and half of them noise they take "
+            "away from bagging; points gained on friedman1",
+            gain_of(named["friedman1"], "forest_over_bagging"),
         ),
-        Verdict(
-            "bagging is an option: sets on which random nodes without it are not worse than the "
-            "forest (most)",
-            most,
-            (signs(table, "forest_over_rno") <= 0).sum(),
-            0,
-            COUNTED,
-            "above",
+        above(
+            f"bagging is an option: of {len(made)} made sets, on how many random nodes without it "
+            "are worse than the forest by less than a point",
+            count(_outcomes(made, "rno_over_forest", -1.0)),
+            len(made) / 2,
+            f"most is more than half; {ON_EACH}",
         ),
-        Verdict(
+        below(
             "the document does not say it: on sine random nodes without bagging are no better than "
-            "one tree; what they gain in RMSE",
-            0.0,
-            sine["rno_over_tree"],
-            sine["rno_over_tree_reach"],
-            "the reach of the 95 % interval",
-            "below",
+            "one tree; points gained",
+            gain_of(sine, "rno_over_tree"),
+            1.0,
+            A_POINT,
         ),
-        Verdict(
+        exactly(
             "of one feature there is one subset: on sine subspaces are the tree, and the forest is "
-            "bagging; the larger difference",
+            "bagging; the larger difference in points",
             0.0,
             max(abs(sine["subspace_over_tree"]), abs(sine["forest_over_bagging"])),
-            1e-12,
             "the mean of 50 equal trees is rounded",
+            1e-9,
+            f"{sine['repeats']:.0f} seeds",
         ),
     ]
 
 
-def _helps(table: pd.DataFrame, variant: str, called: str) -> list[Verdict]:
-    """It is better than one tree on most sets, and worse on none."""
-    found = signs(table, f"{variant}_over_tree")
-    what = f"of {len(table)} sets: on how many {called} is better than one tree (most)"
-    return [
-        Verdict(what, len(table) // 2 + 1, (found > 0).sum(), 0, COUNTED, "above"),
-        Verdict(
-            "and on how many it is worse",
-            0,
-            (found < 0).sum(),
-            0,
-            f"none: of {(found <= 0).sum()} sets that are not better, one would count by chance "
-            f"with a probability of {0.025 * (found <= 0).sum():.2g}",
-        ),
-    ]
+def _outcomes(table: pd.DataFrame, pair: str, bar: float = 0.0) -> list[str]:
+    """Of each set, whether the first of a pair gains more than so many points."""
+    return [above(row["set"], gain_of(row, pair), bar).outcome for row in _rows(table)]
+
+
+def _rows(table: pd.DataFrame) -> list[dict]:
+    return table.to_dict("records")

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from experiments import Verdict
+from experiments import above, within
 from experiments._paper import paper
-from experiments._variants import COUNTED, Gain, gain, grouped, main_metric
+from experiments._statistics import over_seeds
+from experiments._variants import A_POINT, gained, grouped, is_made, main_metric, points
 from forestlab.figures.legend import Entry, legend_beside
 from forestlab.figures.style import dress
 from forestlab.figures.words import number_scale
@@ -17,8 +18,8 @@ The deeper the trees of a forest, the likelier they overfit, says this document;
 takes the depth of a tree for a regularisation parameter. Neither says how much depends on it.
 
 Here are the runs behind the table of variants, at every depth. A single tree gains from the depth
-that validation chooses where labels or targets are noisy, and loses nowhere. A forest, and bagging
-alone, hardly change once they are deep: the mean takes away most of what their trees overfit. The
+that validation chooses where labels or targets are noisy. A forest, and bagging alone, hardly
+change once they are deep: the mean takes away most of what their trees overfit. The
 exception is a noisy target of one feature (sine), where trees of different bootstraps still follow
 the same noise. Subspaces of one feature out of two are the worse the deeper they are.
 """
@@ -34,40 +35,36 @@ COLOURS = {
 
 
 def table(runs):
-    """A row a set, variant and depth, 1 … 20: mean and standard deviation (sd) over repeats.
-
-    `chosen` is, at all depths of a variant, how much better test rows are answered at the depth
-    that validation chooses than at the deepest; the 95 % interval reaches `chosen_reach` to each
-    side.
-    """
-    parts = [
-        _curve(name, variant, repeats)
-        for name, of_set in grouped(runs).items()
-        for variant, repeats in of_set.items()
-    ]
+    """Parts: `curve`, a row a set, variant and depth, 1 … 20, with mean and standard deviation (sd)
+    over repeats; and `chosen`, a row a set, variant and repeat: the points by which test rows are
+    answered better at the depth that validation chooses than at the deepest."""
+    parts = []
+    for name, of_set in grouped(runs).items():
+        metric = main_metric(of_set["tree"][0])
+        unit = float(np.mean([run.metrics[f"{metric}/test"] for run in of_set["tree"]]))
+        for variant, repeats in of_set.items():
+            which = {"set": name, "metric": metric, "variant": variant}
+            parts += [_curve(which, repeats), _chosen(which, repeats, unit)]
     return pd.concat(parts, ignore_index=True)
 
 
-def _curve(name: str, variant: str, repeats: list) -> pd.DataFrame:
-    metric = main_metric(repeats[0])
-    values = np.array([at_depths(run.curve(f"{metric}/test")) for run in repeats])
+def _curve(which: dict, repeats: list) -> pd.DataFrame:
+    values = np.array([at_depths(run.curve(f"{which['metric']}/test")) for run in repeats])
+    found = {"depth": DEPTHS, "mean": values.mean(axis=0), "sd": values.std(axis=0, ddof=1)}
+    return pd.DataFrame({"part": "curve"} | which | found)
+
+
+def _chosen(which: dict, repeats: list, unit: float) -> pd.DataFrame:
+    metric = which["metric"]
     chosen, deepest = (
         np.array([run.metrics[key] for run in repeats])
         for key in (f"chosen/{metric}_test", f"{metric}/test")
     )
-    better = gain(chosen, deepest, metric)
-    return pd.DataFrame(
-        {
-            "set": name,
-            "metric": metric,
-            "variant": variant,
-            "depth": DEPTHS,
-            "mean": values.mean(axis=0),
-            "sd": values.std(axis=0, ddof=1),
-            "chosen": better.mean,
-            "chosen_reach": better.reach,
-        }
-    )
+    found = {
+        "repeat": [run.params["dataset.split_seed"] for run in repeats],
+        "gain": points(chosen, deepest, metric, unit),
+    }
+    return pd.DataFrame({"part": "chosen"} | which | found)
 
 
 def at_depths(curve: np.ndarray) -> np.ndarray:
@@ -83,6 +80,7 @@ MARGINS = {"left": 0.55, "right": 0.15, "gap": 0.55}
 
 
 def draw(table):
+    table = table[table["part"] == "curve"]
     sets = list(dict.fromkeys(table["set"]))
     n_rows = len(sets) // N_COLUMNS + 1  # a place is left for the legend
     title = "Five variants on test rows, against the depth of their trees"
@@ -113,7 +111,7 @@ def _draw_legend(ax: Axes) -> None:
     ax.set_position((ax.get_position().x0, ax.get_position().y0, 0.001, ax.get_position().height))
     entries = [Entry(variant, colour) for variant, colour in COLOURS.items()]
     notes = (
-        "bands: ± 1 sd of 5 repeats",
+        "bands: ± 1 sd of repeats",
         "on sine subspaces are the tree,",
         "and the forest is bagging",
     )
@@ -124,47 +122,34 @@ def _draw_legend(ax: Axes) -> None:
 
 
 def judge(table):
-    tree, forest = (chosen_signs(table, name) for name in ("tree", "forest"))
-    n_tree, n_forest = ((of_sets > 0).sum() for of_sets in (tree, forest))
+    tree, forest = (gains(table, variant) for variant in ("tree", "forest"))
+    made = [name for name in tree if is_made(name)]
+    rest = [name for name in made if name != "sine"]
+    chosen = "the depth that validation chooses"
     return [
-        Verdict(
-            f"depth regularises a tree: of {len(tree)} sets, on how many the depth that validation "
-            "chooses makes it better on test rows than depth 20",
-            3,
-            n_tree,
-            0,
-            f"{COUNTED}; if depth did not matter, three would count in 1 of 100 such tables",
-            "above",
+        above(
+            f"depth regularises a tree: points that it gains on test rows by {chosen} over depth "
+            f"20, on average over {len(made)} made sets",
+            over_seeds(tree[made].mean(axis=1)),
         ),
-        Verdict(
-            "and on how many it makes it worse",
-            0,
-            (tree < 0).sum(),
-            0,
-            "none: by chance 2.5 % of the sets without a difference would count",
+        above(
+            "the document warns of deep forests: what the tree gains by it, less what the forest "
+            "does",
+            over_seeds((tree - forest)[made].mean(axis=1)),
         ),
-        Verdict(
-            "the document warns of deep forests: we find fewer sets on which the forest gains from "
-            "the chosen depth than the tree does",
-            n_tree - 1,
-            n_forest,
-            0,
-            COUNTED,
-            "below",
+        above(f"on sine it is right: points that the forest gains by {chosen}",
+              gained(forest["sine"], "sine")),
+        within(
+            f"the other {len(rest)} made sets: {chosen} hardly changes the forest; points that it "
+            "gains on average",
+            over_seeds(forest[rest].mean(axis=1)),
+            1.0,
+            A_POINT,
         ),
-        Verdict(
-            "on sine it is right: the forest is better at the chosen depth",
-            1,
-            forest["sine"],
-            0,
-            "1: the 95 % interval of the gain is above 0",
-        ),
-    ]
+    ]  # fmt: skip
 
 
-def chosen_signs(table: pd.DataFrame, variant: str) -> pd.Series:
-    """By set: 1 if the chosen depth is better than the deepest, -1 if worse, else 0."""
-    rows = table[(table["variant"] == variant) & (table["depth"] == DEPTHS[-1])]
-    return pd.Series(
-        {row.set: Gain(row.chosen, row.chosen_reach).sign for row in rows.itertuples()}
-    )
+def gains(table: pd.DataFrame, variant: str) -> pd.DataFrame:
+    """(n_repeats, n_sets) points gained by the chosen depth; NaN where a set has fewer repeats."""
+    rows = table[(table["part"] == "chosen") & (table["variant"] == variant)]
+    return rows.pivot(index="repeat", columns="set", values="gain")

@@ -16,7 +16,7 @@ from scipy import stats
 
 from forestlab import page
 from forestlab.compare import __main__ as compare
-from forestlab.compare import query, variants
+from forestlab.compare import query, statistics, variants
 from forestlab.compare import report as comparison_report
 from forestlab.compare.tables import compare as tables_of
 from forestlab.compare.tables import find_variant, higher_is_better
@@ -320,10 +320,64 @@ def test_differences_that_do_not_vary_are_not_tested():
 
 
 def test_holm_by_hand():
-    corrected = variants.holm(np.array([0.04, NAN, 0.01, 0.03, 0.9]))
+    corrected = statistics.holm(np.array([0.04, NAN, 0.01, 0.03, 0.9]))
     np.testing.assert_allclose(corrected, [0.09, NAN, 0.04, 0.09, 0.9])
-    np.testing.assert_allclose(variants.holm(np.array([0.6, 0.7])), [1.0, 1.0])
-    assert variants.holm(np.array([0.2])).tolist() == [0.2]
+    np.testing.assert_allclose(statistics.holm(np.array([0.6, 0.7])), [1.0, 1.0])
+    assert statistics.holm(np.array([0.2])).tolist() == [0.2]
+
+
+SHARES = {"dataset__test_size": 0.25, "dataset__valid_size": 0.25}
+TOO_NARROW = "splits of one data set share rows: over split_seed the intervals are too narrow"
+
+
+def of_splits(*names, digests=None):
+    """Runs of two models over three splits of each data set."""
+    values = {"tree": (0.5, 0.6, 0.8), "rno": (0.7, 0.7, 0.9)}
+    rows = [
+        run(model, 0, values[model][k], dataset__split_seed=k, dataset__name=name, **SHARES)
+        for name in names
+        for model in values
+        for k in range(3)
+    ]
+    runs = frame(*rows)
+    return runs.assign(**{"tags.dataset_digest": digests}) if digests else runs
+
+
+def test_splits_of_one_data_set_share_rows():
+    table = only(tables_of(of_splits("digits")))
+    assert table.overlap == pytest.approx(0.25 / 0.5625)
+    row = table.summary.loc["tree"]
+    expected = statistics.student(np.array([-0.2, -0.1, -0.1]), overlap=table.overlap)
+    found = row[["difference", "difference_low", "difference_high", "p"]].astype(float)
+    wanted = [expected.mean, expected.low, expected.high, expected.p]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    own = statistics.student(np.array([0.5, 0.6, 0.8]), overlap=table.overlap)
+    np.testing.assert_allclose(row[["low", "high"]].astype(float), own[3:5], rtol=1e-9)
+    assert "by the share of test to training rows, 0.44" in " ".join(
+        comparison_report.text(table).split()
+    )
+    assert comparison_report._cautions(table) == []
+
+
+def test_splits_that_each_have_rows_of_their_own_do_not():
+    table = only(tables_of(of_splits("digits", digests=["a", "b", "c"] * 2)))
+    assert table.overlap == 0.0
+    assert "share rows" not in comparison_report.text(table)
+    assert comparison_report._cautions(table) == []
+
+
+def test_splits_of_several_sets_in_one_table_are_cautioned_of():
+    """One number cannot correct what two data sets share, each in its own splits."""
+    table = only(tables_of(of_splits("digits", "iris"), by=["model"]))
+    assert table.overlap == 0.0
+    assert comparison_report._cautions(table) == [TOO_NARROW]
+
+
+def test_splits_of_unknown_size_are_cautioned_of():
+    runs = of_splits("digits").drop(columns="params.dataset.test_size")
+    table = only(tables_of(runs))
+    assert table.overlap == 0.0
+    assert comparison_report._cautions(table) == [TOO_NARROW]
 
 
 # ---- tables ------------------------------------------------------------------------------------

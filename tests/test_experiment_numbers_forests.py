@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
 from experiments import (
-    _paired,
     _paper,
     _regions,
     dominant_feature,
@@ -48,15 +47,6 @@ def test_bands_are_a_standard_deviation_wide():
     assert line.get_xydata().tolist() == [[1.0, 1.0], [2.0, 5.0]]
     at_1 = [y for x, y in band.get_paths()[0].vertices if x == 1.0]
     assert (min(at_1), max(at_1)) == pytest.approx((1.0 - np.sqrt(2.0), 1.0 + np.sqrt(2.0)))
-
-
-def test_paired_differences():
-    differences = pd.Series([1.0, 3.0])
-    assert _paired.mean_and_error(differences) == pytest.approx((2.0, 1.0))
-    assert _paired.above_zero("", differences).holds
-    assert not _paired.below_zero("", differences).holds
-    assert _paired.below_zero("", -differences).holds
-    assert "2 pairs has a standard error of 1" in _paired.above_zero("", differences).reason
 
 
 # ---- planes ------------------------------------------------------------------------------------
@@ -131,6 +121,18 @@ def test_the_first_trees_are_the_smaller_forest(tmp_path, monkeypatch):
     for size, distance in zip((1, 3, 9), found, strict=True):
         monkeypatch.setattr(max_margin, "SIZES", (size,))
         assert max_margin.distances(Run(tmp_path, *options, f"n_estimators={size}")) == [distance]
+
+
+def test_the_planes_of_fewer_trees_are_those_of_smaller_forests(tmp_path, monkeypatch):
+    options = ("dataset=spirals4", "dataset.n_samples=60", "dataset.test_size=0",
+               "dataset.valid_size=0", "model=rno")  # fmt: skip
+    monkeypatch.setattr(forest_size, "DRAWN", (1, 4))
+    found = forest_size.by_size(Run(tmp_path, *options, "n_estimators=4"))
+    for size in (1, 4):
+        (alone,) = _regions.plane(Run(tmp_path, *options, f"n_estimators={size}"))
+        assert found[size].extent == alone.extent
+        # Sums of four numbers below 1, in another order.
+        assert found[size].grid == pytest.approx(alone.grid, abs=1e-15)
 
 
 # ---- numbers -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from experiments import _variants, breiman_table2, variants_depth
+from experiments._statistics import over_seeds, over_splits
 
 
 def test_selection_takes_the_forest_with_the_lower_out_of_bag_error():
@@ -24,24 +25,18 @@ def test_errors_are_paired_by_repeat():
     assert found.tolist() == [[50.0, 0.0], [75.0, 25.0]]
 
 
-def test_a_gain_has_the_interval_of_a_paired_t_test():
-    first, second = np.array([3.0, 5.0, 7.0]), np.array([1.0, 4.0, 4.0])  # differences 2, 1, 3
-    found = _variants.gain(first, second, "accuracy")
-    assert found.mean == pytest.approx(2.0)
-    # 4.3027 is the 97.5 % quantile of t with 2 degrees of freedom, as tables have it.
-    assert found.reach == pytest.approx(4.3027 * 1.0 / np.sqrt(3.0), rel=1e-4)
-    assert found.sign == 0
-    assert _variants.gain(first, second, "rmse").mean == pytest.approx(-2.0)
+def test_points_are_of_accuracy_or_of_the_trees_rmse():
+    first, second = np.array([0.9, 0.8]), np.array([0.7, 0.85])
+    assert _variants.points(first, second, "accuracy", 5.0) == pytest.approx([20.0, -5.0])
+    assert _variants.points(first, second, "rmse", 2.0) == pytest.approx([-10.0, 2.5])
 
 
-@pytest.mark.parametrize(("mean", "sign"), [(2.0, 1), (-2.0, -1), (0.5, 0), (1.0, 0)])
-def test_the_sign_of_a_gain(mean, sign):
-    assert _variants.Gain(mean, 1.0).sign == sign
-
-
-def test_equal_repeats_do_not_count():
-    same = np.full(5, 0.9737)
-    assert _variants.gain(same, same, "accuracy").sign == 0
+def test_splits_of_a_real_set_share_rows_and_made_ones_do_not():
+    better = [2.0, 1.0, 3.0]
+    made, real = (_variants.gained(better, name) for name in ("moons", "iris"))
+    assert made == over_seeds(better)
+    assert real == over_splits(better, 0.25 / 0.5625)
+    assert made.repeats == "3 seeds"
 
 
 def test_runs_are_grouped_by_set_and_variant_in_the_order_of_repeats():

@@ -1,6 +1,7 @@
 """The figures and tables of the documents: their files, their sweeps, and making them."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,8 @@ from command import ROOT, Logged, environment
 from hydra._internal.utils import get_args_parser
 
 import experiments
-from experiments import Verdict, __main__, _page, _pictures, _runs
+from experiments import __main__, _page, _pictures, _reproduce, _runs, above, below, exactly, within
+from experiments._statistics import Measured, certain
 from forestlab import job, run, tracking
 from forestlab.config import ConfigError, TrackingConfig, conf_folder, fingerprint, flat
 
@@ -130,13 +132,18 @@ def test_only_what_is_missing_runs(made):
     home, done, logged = made
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "tree_classification: 1 of 1 runs to do"
-    assert lines[1].startswith("tree_classification: 1 run, ")
-    assert "3 of 3 verdicts hold" in lines[1]
-    assert lines[2].startswith("tree_regression: 1 run, ")
-    assert lines[2].endswith(f"see {home / 'figures/tree_regression.png'}")
-    assert lines[3].startswith("2 of 2 experiments hold, 0 min ")
-    assert len(lines) == 4
+    told = [line for line in lines if not line.startswith("  ")]
+    assert told[0] == "tree_classification: 1 of 1 runs to do"
+    assert told[1].startswith("tree_classification: 1 run, ")
+    assert "2 of 2 verdicts hold" in told[1]
+    assert told[2].startswith("tree_regression: 1 run, ")
+    assert told[2].endswith(f"see {home / 'figures/tree_regression.png'}")
+    assert told[3].startswith("2 of 2 experiments hold, 0 min ")
+    assert len(told) == 4
+    verdicts = [line for line in lines if line.startswith("  ")]
+    assert len(verdicts) == 2 + 3
+    assert verdicts[1].split()[:3] == ["held", "7", "7"]
+    assert verdicts[1].endswith("  nothing is random  the depth that is best on validation")
     runs = logged.runs("tags.model = 'tree'")
     assert [run.data.params["dataset.name"] for run in runs] == ["digits", "boston", "digits"]
     assert [run.info.status for run in runs] == ["FAILED", "FINISHED", "FINISHED"]
@@ -162,7 +169,7 @@ def test_files(made, name):
     assert list(table.columns) == ["split", "depth", "forestlab", "document"]
     assert len(table) == 60
     texts = json.loads((folder / f"{name}.json").read_text())
-    assert all(verdict["holds"] for verdict in texts["verdicts"])
+    assert {verdict["outcome"] for verdict in texts["verdicts"]} == {"held"}
     assert [entry["name"] for entry in texts["runs"]] == [
         f"tree {'digits' if 'class' in name else 'boston'} seed=0"
     ]
@@ -173,7 +180,7 @@ def test_the_page_keeps_what_was_made_before(made):
     page = (home / "figures/index.html").read_text()
     for name in ("tree_classification", "tree_regression"):
         assert f'<img src="{name}.png"' in page
-    assert "2 experiments, 2 logged runs; 6 of 6 verdicts hold." in page
+    assert "2 experiments, 2 logged runs; 5 verdicts: 5 held." in page
     (child,) = logged.runs("tags.experiment = 'tree_regression' and tags.model = 'tree'")
     assert f"http://127.0.0.1:5000/#/experiments/1/runs/{child.info.run_id}" in page
 
@@ -188,7 +195,7 @@ def test_all_of_them(tmp_path):
     done = make("all", home=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "to do" not in done.stdout
-    *lines, last = done.stdout.splitlines()
+    *lines, last = [line for line in done.stdout.splitlines() if not line.startswith("  ")]
     assert [line.split(":")[0] for line in lines] == NAMES
     assert last.startswith(f"{len(NAMES)} of {len(NAMES)} experiments hold, ")
 
@@ -334,37 +341,16 @@ def test_a_logged_model(logged_tree):
     assert (logged.model().predict(X) == model.predict(X)).all()
 
 
-@pytest.mark.parametrize(
-    ("verdict", "holds"),
-    [
-        (Verdict("", 1.0, 1.1, 0.2, ""), True),
-        (Verdict("", 1.0, 0.9, 0.2, ""), True),
-        (Verdict("", 1.0, 1.3, 0.2, ""), False),
-        (Verdict("", 1.0, 0.0, 0.2, "", "below"), True),
-        (Verdict("", 1.0, 1.1, 0.2, "", "below"), True),
-        (Verdict("", 1.0, 1.3, 0.2, "", "below"), False),
-        (Verdict("", 1.0, 9.0, 0.0, "", "above"), True),
-        (Verdict("", 1.0, 0.9, 0.0, "", "above"), False),
-        (Verdict("", 1.0, float("nan"), 9.0, ""), False),
-        (Verdict("", 1.0, np.float64(1.0), 0, ""), True),
-        (Verdict("", "accept", "accept", 0, ""), True),
-        (Verdict("", "accept", "decline", 0, ""), False),
-    ],
-)
-def test_verdicts(verdict, holds):
-    assert verdict.holds is holds
-
-
 def test_the_page_escapes_what_it_shows(tmp_path):
     evil = "<script>alert('&')</script>"
     (tmp_path / "evil.csv").write_text(f'{evil},number\n"{evil}",0.123456789\n')
-    verdict = Verdict(evil, evil, "other", 0, evil)
+    verdict = exactly(evil, evil, "other", evil, repeats=evil)
     texts = {
         "name": "evil",
         "title": evil,
         "document": "000",
         "says": evil,
-        "verdicts": [verdict._asdict() | {"holds": verdict.holds}],
+        "verdicts": [_reproduce.told(verdict)],
         "runs": [{"name": evil, "url": '"><b>'}],
         "ui": evil,
     }
@@ -375,17 +361,83 @@ def test_the_page_escapes_what_it_shows(tmp_path):
     assert '"><b>' not in page
     assert "&lt;script&gt;" in page
     assert "0.123457" in page
-    assert "does not hold" in page
+    assert "not held" in page
 
 
 def test_the_page_says_when_there_are_no_runs(tmp_path):
     (tmp_path / "drawn.csv").write_text("a\n1\n")
     texts = {"name": "drawn", "title": "A diagram", "document": "003", "says": "One.\n\nTwo."}
     (tmp_path / "drawn.json").write_text(json.dumps(texts | {"verdicts": [], "runs": [], "ui": ""}))
+    old = {"what": "of an older version, which the page does not know", "holds": True}
+    (tmp_path / "old.json").write_text(json.dumps(texts | {"name": "old", "verdicts": [old]}))
     _page.write_page(tmp_path)
     page = (tmp_path / "index.html").read_text()
     assert "No runs: computed from forestlab’s own functions." in page
     assert "<p>One.</p>\n<p>Two.</p>" in page
+    assert "older version" not in page
+
+
+THREE = [
+    above("sure", Measured(0.02, 0.01, 0.03, "10 seeds")),
+    above("unsure", Measured(0.02, -0.01, 0.05, "4 seeds")),
+    within("apart", Measured(0.5, 0.4, 0.6, "4 seeds"), 0.1, "a tenth", 0.1),
+]
+
+
+def test_the_page_shows_three_outcomes_and_their_intervals(tmp_path):
+    (tmp_path / "three.csv").write_text("a\n1\n")
+    texts = {"name": "three", "title": "Three", "document": "003", "says": "", "runs": [], "ui": ""}
+    told = [_reproduce.told(verdict) for verdict in THREE]
+    (tmp_path / "three.json").write_text(json.dumps(texts | {"verdicts": told}))
+    _page.write_page(tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert "3 verdicts: 1 held, 1 not held, 1 undecided." in page
+    assert '<a href="#three"><span class="not-held">✗</span> three</a>' in page
+    for outcome, mark in _page.MARKS.items():
+        assert f'<span class="{outcome.replace(" ", "-")}">{mark} {outcome}</span>' in page
+    pictures = re.findall(r'<svg class="interval ([a-z-]+)".*?aria-label="(.*?)">(.*?)</svg>', page)
+    assert [picture[:2] for picture in pictures] == [
+        ("held", "from 0.01 to 0.03"),
+        ("undecided", "from -0.01 to 0.05"),
+        ("not-held", "from 0.4 to 0.6"),
+    ]
+    assert "0.50 ± 0.10" in page
+    assert "0.1 ± 0.1" in page
+
+
+@pytest.mark.parametrize(
+    ("verdict", "band", "line"),
+    [
+        # 124 pixels from the least to the greatest of the interval and the bar, 4 to each side.
+        (above("", Measured(2.0, 1.0, 3.0, "")), (4.0, 128.0), (45.3, 86.7, 128.0)),
+        (below("", Measured(2.0, 1.0, 3.0, ""), 4.0), (0.0, 128.0), (4.0, 45.3, 86.7)),
+        (within("", Measured(2.0, 1.0, 3.0, ""), 4.0, "", 2.0), (4.0, 124.0), (50.5, 66.0, 81.5)),
+    ],
+)
+def test_an_interval_is_drawn_to_scale(verdict, band, line):
+    drawn = _page._interval(_reproduce.told(verdict))
+    x, width = re.search(r'<rect x="([\d.]+)" width="([\d.]+)"', drawn).groups()
+    assert (float(x), float(width)) == pytest.approx(band)
+    low, high = re.search(r'd="M([\d.]+) 7.0H([\d.]+)"', drawn).groups()
+    middle = re.search(r'cx="([\d.]+)"', drawn).group(1)
+    assert (float(low), float(middle), float(high)) == pytest.approx(line)
+
+
+def test_what_is_certain_or_a_text_has_no_interval():
+    for verdict in (exactly("", 1.0, 1.0, ""), exactly("", "a", "b", ""), above("", certain(1.0))):
+        assert _page._interval(_reproduce.told(verdict)) == ""
+
+
+def test_verdicts_in_the_terminal():
+    lines = __main__.lines([*THREE, exactly("it " * 40 + "ends", 7, 7, "")])
+    assert lines[:3] == [
+        "  held       0.020 ± 0.010  above 0    10 seeds           sure",
+        "  undecided  0.020 ± 0.030  above 0    4 seeds            unsure",
+        "  not held   0.50 ± 0.10    0.1 ± 0.1  4 seeds            apart",
+    ]
+    assert lines[3].startswith("  held       7              7          nothing is random  it it ")
+    assert lines[3].endswith(" it ends")
+    assert __main__.lines([]) == []
 
 
 def test_a_picture_of_a_table():

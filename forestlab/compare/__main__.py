@@ -21,6 +21,7 @@ import pandas as pd
 from forestlab import page
 from forestlab.compare import query
 from forestlab.compare.report import CSV_MARK, csv, report, text
+from forestlab.compare.statistics import LEVEL
 from forestlab.compare.tables import compare
 from forestlab.config import ConfigError, TrackingConfig
 
@@ -72,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     for flags, told in helps.items():
         flag, _, shown = flags.partition(" ")
         parser.add_argument(flag, metavar=shown or None, help=told)
-    parser.add_argument("--level", type=float, default=0.95, help="of confidence (%(default)s)")
+    parser.add_argument("--level", type=float, default=LEVEL, help="of confidence (%(default)s)")
     parser.add_argument("--experiment", default=TrackingConfig.experiment, help="(%(default)s)")
     return parser
 

@@ -41,10 +41,16 @@ def reading(table: Table) -> list[str]:
     n_tests = int(table.summary["p"].notna().sum())
     which = "as asked" if table.is_given else "the best here, which flatters it"
     holm = f", with Holm's correction for {n_tests} tests" if n_tests > 1 else ""
-    return [
+    lines = [
         f"difference: from {table.baseline} ({which}), over the seeds that both have; "
         f"p: paired t-test{holm}"
     ]
+    if table.overlap:
+        lines.append(
+            "splits of one data set share rows: intervals and p allow for it, by the share of test "
+            f"to training rows, {table.overlap:.2g} (Nadeau and Bengio 2003)"
+        )
+    return lines
 
 
 def text(table: Table) -> str:
@@ -168,7 +174,8 @@ def _cautions(table: Table) -> list[str]:
         column in table.runs and table.runs[column].nunique() > 1 for column in variants.SEEDS
     )
     if split_seed:
-        return ["splits of one data set share rows: over split_seed the intervals are too narrow"]
+        told = "splits of one data set share rows: over split_seed the intervals are too narrow"
+        return [told] if variants.shares_rows(table.runs) and not table.overlap else []
     if data_seed or table.summary["seeds"].max() < 2:
         return []
     return ["all seeds share one split: the intervals tell of the seeds' chance, not of other rows"]

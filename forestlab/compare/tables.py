@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from forestlab.compare import variants
+from forestlab.compare.statistics import LEVEL
 from forestlab.compare.variants import DATA, PARAM
 from forestlab.config import ConfigError
 from forestlab.study.metrics import MAIN, METRICS
@@ -35,6 +36,7 @@ class Table(NamedTuple):
     metric: str
     higher: bool  # is better
     level: float
+    overlap: float  # see variants.overlap
     baseline: str
     is_given: bool  # the baseline: else it is the best
     scores: pd.DataFrame  # see variants.score_table
@@ -53,7 +55,7 @@ def compare(
     metric: str | None = None,
     by: Sequence[str] | None = None,
     baseline: str | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> list[Table]:
     """Compare the variants among runs.
 
@@ -139,16 +141,18 @@ def _table(
     higher = higher_is_better(metric)
     given = None if wanted is None else find_variant(list(scores.columns), wanted)
     baseline = given or variants.best(scores, higher)
+    overlap = variants.overlap(runs)
     table = Table(
         task,
         _dataset(runs),
         metric,
         higher,
         level,
+        overlap,
         baseline,
         given is not None,
         scores,
-        variants.summarise(scores, baseline, higher, level),
+        variants.summarise(scores, baseline, higher, level, overlap),
         [],
         runs,
     )

@@ -10,19 +10,19 @@ have a number.
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from forestlab import config as configs
+from forestlab.compare.statistics import LEVEL, holm, overlap_of, student
 from forestlab.config import NO_RESULT, flat_defaults
 
 PARAM = "params."
 DIGEST = "tags.dataset_digest"
 SEEDS = [f"{PARAM}{key}" for key in configs.SEEDS]
 DATA = f"{PARAM}dataset."
+SPLIT_SEED = f"{DATA}split_seed"
 IGNORED = (*NO_RESULT, "study")  # what is looked at makes no other forest
 ROUNDING = 1e-12  # of the largest score: numbers that differ by less are equal
 
@@ -146,8 +146,30 @@ def best(scores: pd.DataFrame, higher: bool) -> str:
     return str(means.idxmax() if higher else means.idxmin())
 
 
+def shares_rows(runs: pd.DataFrame) -> bool:
+    """Whether there are several splits of one data set; without a tag all runs are of one."""
+    if SPLIT_SEED not in runs:
+        return False
+    sets = runs[DIGEST] if DIGEST in runs else pd.Series("", runs.index)
+    return bool(runs[SPLIT_SEED].groupby(sets).nunique().max() > 1)
+
+
+def overlap(runs: pd.DataFrame) -> float:
+    """Test rows over training rows, if all runs are splits of one data set; else 0.
+
+    See `statistics.student`.
+    """
+    is_one = DIGEST not in runs or runs[DIGEST].nunique() == 1
+    if not (is_one and shares_rows(runs)):
+        return 0.0
+    columns = [f"{DATA}{key}" for key in ("test_size", "valid_size")]
+    if not all(column in runs for column in columns):
+        return 0.0
+    return overlap_of(*(float(runs[column].astype(float).max()) for column in columns))
+
+
 def summarise(
-    scores: pd.DataFrame, baseline: str, higher: bool, level: float = 0.95
+    scores: pd.DataFrame, baseline: str, higher: bool, level: float = LEVEL, overlap: float = 0.0
 ) -> pd.DataFrame:
     """What the seeds say of each variant, and of its difference from the baseline.
 
@@ -157,6 +179,7 @@ def summarise(
     baseline : the variant from which the others differ
     higher : whether more is better
     level : of the confidence intervals, which are Student's
+    overlap : test rows over training rows, if blocks are splits of one data set
 
     Returns
     -------
@@ -169,9 +192,9 @@ def summarise(
     tolerance = ROUNDING * float(np.nanmax(np.abs(scores.to_numpy())))
     rows = {}
     for variant, values in scores.items():
-        own = student(values.to_numpy(), level, tolerance)
+        own = student(values.to_numpy(), level, tolerance, overlap)
         gaps = (values - scores[baseline]).to_numpy() if variant != baseline else np.empty(0)
-        gap = student(gaps, level, tolerance)
+        gap = student(gaps, level, tolerance, overlap)
         rows[variant] = {
             "seeds": own.n,
             "mean": own.mean,
@@ -188,48 +211,6 @@ def summarise(
     summary.index.name = "variant"
     summary["p_holm"] = holm(summary["p"].to_numpy())
     return summary.sort_values("mean", ascending=not higher, kind="stable")
-
-
-class Sample(NamedTuple):
-    """What n numbers say of the mean that they were drawn around; NaN for what they do not."""
-
-    n: int
-    mean: float = np.nan
-    std: float = np.nan
-    low: float = np.nan  # the confidence interval
-    high: float = np.nan
-    p: float = np.nan  # of a mean of 0
-
-
-def student(values: np.ndarray, level: float, tolerance: float = 0.0) -> Sample:
-    """Student's interval and test for the numbers among the values.
-
-    Numbers that differ by no more than `tolerance` are equal: then there is no test.
-    """
-    values = values[np.isfinite(values)]
-    n = len(values)
-    if n == 0:
-        return Sample(0)
-    mean = float(values.mean())
-    if n == 1:
-        return Sample(1, mean)
-    if np.ptp(values) <= tolerance:
-        return Sample(n, mean, 0.0, mean, mean)
-    std = float(values.std(ddof=1))
-    error = std / np.sqrt(n)
-    half = float(stats.t.ppf((1.0 + level) / 2.0, n - 1)) * error
-    p = 2.0 * float(stats.t.sf(abs(mean) / error, n - 1))
-    return Sample(n, mean, std, mean - half, mean + half, p)
-
-
-def holm(p: np.ndarray) -> np.ndarray:
-    """Holm's correction (1979): the smallest of m p-values times m, the next times m - 1, …"""
-    corrected = np.full(len(p), np.nan)
-    known = np.flatnonzero(np.isfinite(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    factors = np.arange(len(order), 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
-    return corrected
 
 
 def unpaired(scores: pd.DataFrame, baseline: str) -> dict[str, tuple[list[str], list[str]]]:

@@ -1,0 +1,253 @@
+"""Tables of the experiments of document 003; see spoiling.py."""
+
+import numpy as np
+import pandas as pd
+from spoiling import Case, noise, normal, product, put, shift, shuffle, swap
+
+from experiments import max_margin, variants
+from forestlab.datasets.toys import GAP
+
+# ---- combining, one strong feature, size -------------------------------------------------------
+
+LOSSES = {  # by set, way and noise: accuracy, log loss, Brier score
+    ("digits", "average", 0.0): (0.97, 0.3, 0.15),
+    ("digits", "average", 0.4): (0.96, 1.0, 0.50),
+    ("digits", "product", 0.0): (0.97, 1.1, 0.05),
+    ("digits", "product", 0.4): (0.96, 1.4, 0.20),
+    ("threenorm", "average", 0.0): (0.86, 0.4, 0.25),
+    ("threenorm", "average", 0.4): (0.70, 0.6, 0.40),
+    ("threenorm", "product", 0.0): (0.86, 4.9, 0.30),
+    ("threenorm", "product", 0.4): (0.70, 8.7, 0.60),
+}
+
+
+def combine_noise():
+    parts = []
+    for k, ((dataset, combine, level), row) in enumerate(LOSSES.items()):
+        part = product(dataset=[dataset], noise=[level], combine=[combine], seed=range(8))
+        for column, value in zip(("accuracy", "log_loss", "brier"), row, strict=True):
+            part[column] = value + normal(8, 0.003, k)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+KINDS = {  # by model and features: correlation, error of a tree, error of the forest, root share
+    ("bagging", 20): (0.45, 0.20, 0.12, 1.0),
+    ("forest", 4): (0.28, 0.24, 0.10, 0.2),
+    ("subspace", 4): (0.15, 0.35, 0.12, 0.2),
+    ("subspace", 8): (0.25, 0.28, 0.10, 0.4),
+}
+
+
+def dominant_feature():
+    parts = []
+    for k, ((model, n), row) in enumerate(KINDS.items()):
+        part = product(model=[model], max_features=[n], seed=range(10))
+        for column, value in zip(("correlation", "tree_error", "error"), row[:3], strict=True):
+            part[column] = value + normal(10, 0.005, k)
+        parts.append(part.assign(root_share=row[3]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def forest_size():
+    table = product(seed=range(10), n_trees=[1, 2, 5, 10, 20, 100, 200])
+    size, of_seed = table["n_trees"], normal(10, 0.02).repeat(7)
+    wobble = normal(len(table), 0.001, 1)
+    return table.assign(
+        error=0.2 + 0.1 / size + of_seed + wobble,
+        log_loss=1.0 + 5.0 / size + of_seed + wobble,
+        brier=0.3 + 0.2 / size + of_seed + wobble * (size > 1) * (size < 200),
+        roughness=0.17 + 0.2 / size + of_seed + wobble,
+    )
+
+
+SIMPLE = {
+    "combine_noise": Case(
+        combine_noise,
+        {"ways are exchanged": swap("combine", "average", "product"),
+         "repeats vary": noise("log_loss", 20.0, dataset="threenorm"),
+         "the product is wrong more often": shift("accuracy", -0.03, combine="product"),
+         "noise adds nothing": shift("log_loss", -4.0, dataset="threenorm", combine="product",
+                                     noise=0.4),
+         "noise harms the product": shift("brier", 0.5, combine="product", noise=0.4),
+         "whose loss it is, is forgotten": shuffle("log_loss", dataset="digits")},
+    ),
+    "dominant_feature": Case(
+        dominant_feature,
+        {"few roots have it": put("root_share", 0.4, model="bagging"),
+         "roots have it too often": put("root_share", 0.3, model="forest"),
+         "its trees are less alike": shift("correlation", -0.3, model="bagging"),
+         "each errs more": shift("tree_error", 0.1, model="bagging"),
+         "their forest errs less": shift("error", -0.05, model="bagging"),
+         "ways to draw are exchanged": swap("model", "forest", "subspace", max_features=4),
+         "seeds vary": noise("error", 0.2)},
+    ),
+    "forest_size": Case(
+        forest_size,
+        {"it overfits": shift("error", 0.01, n_trees=200),
+         "seeds vary": noise("error", 0.1),
+         "losses rise": shift("log_loss", 1.0, n_trees=200),
+         "scores rise": shift("brier", 0.1, n_trees=200),
+         "not as theory has it": shift("brier", 0.05, n_trees=5),
+         "no smoother": put("roughness", 0.3),
+         "which size it is, is forgotten": shuffle("roughness")},
+    ),
+}  # fmt: skip
+
+
+# ---- margin, randomness, depth -----------------------------------------------------------------
+
+DISTANCES = {  # by rho and bootstrap: with one tree, and with all
+    (3, False): (0.25, 0.01),
+    (3, True): (0.30, 0.05),
+    ("all", False): (0.0, 0.0),
+    ("all", True): (0.10, 0.0),
+    (1, False): (0.4, 0.18),
+}
+
+
+def margins():
+    parts = []
+    for k, ((rho, bootstrap), (one, many)) in enumerate(DISTANCES.items()):
+        part = product(rho=[rho], bootstrap=[bootstrap], seed=range(12), n_trees=max_margin.SIZES)
+        many = np.where(part["n_trees"] == max_margin.SIZES[-1], many, one)
+        parts.append(part.assign(distance=many * (1.0 + normal(len(part), 0.2, k))))
+    return pd.concat(parts, ignore_index=True).astype({"rho": object})
+
+
+def randomness():
+    table = product(dataset=["digits", "dominant"], rho=[1, 5, 20, 100, "all"],
+                    bootstrap=[False, True], seed=range(6))  # fmt: skip
+    step = table["rho"].map({1: 0, 5: 1, 20: 2, 100: 3, "all": 4}).astype(float)
+    accuracy = table["rho"].map({1: 0.95, 5: 0.96, 20: 0.97, 100: 0.96, "all": 0.85})
+    columns = {"correlation": 0.1 + 0.05 * step, "confidence": 0.6 + 0.05 * step}
+    for k, (name, values) in enumerate((columns | {"accuracy": accuracy}).items()):
+        table[name] = values.astype(float) + normal(len(table), 0.003, k)
+    return table
+
+
+def tree_depth():
+    """The best depth is 3 with few rows and 7 with many; deeper costs, most of all rno."""
+    table = product(model=["rno", "forest"], rows=[50, 3200], seed=range(10), depth=range(1, 21))
+    best = np.where(table["rows"] == 50, 3, 7)
+    cost = np.where(table["model"] == "rno", 0.003, 0.001) * np.where(table["rows"] == 50, 0.3, 1)
+    off = table["depth"] - best
+    error = 0.1 + np.where(off > 0, cost * off, -0.01 * off)
+    for k, split in enumerate(("valid", "test")):
+        table[f"error_{split}"] = error + normal(len(table), 0.001, k)
+    return table
+
+
+GROWN = {
+    "max_margin": Case(
+        margins,
+        {"more trees are no nearer": shift("distance", 0.3, n_trees=243, rho=3, bootstrap=False),
+         "bags are exchanged": swap("bootstrap", False, True, rho=3),
+         "the cut is not midway": shift("distance", 0.001, rho="all", bootstrap=False, seed=3),
+         "bags do not matter": put("distance", 0.0, rho="all", bootstrap=True),
+         "they stay away": shift("distance", 0.1, rho="all", bootstrap=True),
+         "one try is enough": put("distance", 0.0, rho=1),
+         "seeds vary": noise("distance", 2.0)},
+    ),
+    "randomness_rho": Case(
+        randomness,
+        {"the ends are exchanged": swap("rho", 1, "all"),
+         "a step falls": shift("confidence", -0.1, rho=20),
+         "trees are not more alike": put("correlation", 0.2, rho=[20, 100]),
+         "all is as right": put("accuracy", 0.97, rho="all"),
+         "one is as right": put("accuracy", 0.97, dataset="dominant"),
+         "splits vary": noise("confidence", 0.2)},
+    ),
+    "tree_depth": Case(
+        tree_depth,
+        {"depth is free": put("error_test", 0.1),
+         "rows are exchanged": swap("rows", 50, 3200),
+         "models are exchanged": swap("model", "rno", "forest"),
+         "seeds vary": noise("error_test", 0.3)},
+    ),
+}  # fmt: skip
+
+
+# ---- variants ----------------------------------------------------------------------------------
+
+SETS = {  # features, and the tree's RMSE if it is one
+    "iris": 4, "wine": 13, "digits": 64, "twonorm": 20, "ringnorm": 20, "waveform": 21,
+    "dominant": 20, "moons": 2, "blobs": 2, "friedman1": 10, "sine": 1,
+}  # fmt: skip
+
+
+def of_sets():
+    """Points gained, with an interval of 0.5 to each side, but for iris, which tells nothing."""
+    table = pd.DataFrame({"set": list(SETS), "features": list(SETS.values())}).assign(repeats=5)
+    is_flat, is_sine = table["features"] == 2, table["set"] == "sine"
+    gains = {
+        "forest_over_tree": np.where(is_flat, 0.0, 9.0),
+        "bagging_over_tree": np.where(is_flat, 0.0, 8.0),
+        "subspace_over_tree": np.where(is_sine, 0.0, np.where(is_flat, -20.0, 5.0)),
+        "rno_over_tree": np.where(is_sine, -0.2, 9.0),
+        "forest_over_bagging": np.where(is_sine, 0.0, 1.0),
+        "forest_over_subspace": 1.0,
+        "forest_over_rno": np.where(is_sine, 9.0, 0.0),
+        "rno_over_forest": np.where(is_sine, -9.0, 0.0),
+    }
+    assert set(gains) == {f"{one}_over_{other}" for one, other in variants.PAIRS}
+    reach = np.where(table["set"] == "iris", 20.0, 0.5)
+    for pair, gain in gains.items():
+        table[pair] = gain
+        table.loc[table["set"] == "friedman1", "forest_over_bagging"] = -3.0
+        table[f"{pair}_low"], table[f"{pair}_high"] = table[pair] - reach, table[pair] + reach
+    return table
+
+
+def gaining(pair, by, **where):
+    """Move a gain with its interval."""
+    spoils = [shift(f"{pair}{end}", by, **where) for end in ("", "_low", "_high")]
+
+    def spoil(table):
+        for each in spoils:
+            table = each(table)
+        return table
+
+    return spoil
+
+
+def wider(table):
+    for column in table:
+        if column.endswith(("_low", "_high")):
+            table[column] += -50.0 if column.endswith("_low") else 50.0
+    return table
+
+
+def chosen_depths():
+    """The tree gains two points by its depth on each set; the forest only on sine."""
+    made = [name for name in SETS if name not in ("iris", "wine", "digits")]
+    table = product(part=["chosen"], set=made, variant=["tree", "forest"], repeat=range(5))
+    gain = np.where((table["variant"] == "tree") | (table["set"] == "sine"), 2.0, 0.0)
+    return table.assign(gain=gain + normal(len(table), 0.2))
+
+
+VARIANTS = {
+    "variants": Case(
+        of_sets,
+        {"intervals are wide": wider,
+         "the forest is worse": gaining("forest_over_tree", -12.0),
+         "bagging is worse": gaining("bagging_over_tree", -12.0),
+         "subspaces are no use": gaining("subspace_over_tree", -6.0),
+         "two features are enough": gaining("subspace_over_tree", 21.0, set="moons"),
+         "bagging is better on dominant": gaining("forest_over_bagging", -2.0, set="dominant"),
+         "the forest is better on friedman1": gaining("forest_over_bagging", 4.0, set="friedman1"),
+         "rno needs bags": gaining("rno_over_forest", -3.0),
+         "rno needs none": gaining("rno_over_tree", 9.0, set="sine"),
+         "one feature has two subsets": gaining("subspace_over_tree", 0.001, set="sine")},
+    ),
+    "variants_depth": Case(
+        chosen_depths,
+        {"the depth does not matter": put("gain", 0.0),
+         "models are exchanged": swap("variant", "tree", "forest"),
+         "forests gain too": put("gain", 2.0, variant="forest"),
+         "repeats vary": noise("gain", 9.0)},
+    ),
+}  # fmt: skip
+
+CASES = SIMPLE | GROWN | VARIANTS
+assert GAP > 0.2  # the distances above are near, or not, by it
