@@ -223,7 +223,7 @@ def test_neighbours_are_sought_among_some_rows_of_many():
 
 # ---- where the truth is known ------------------------------------------------------------------
 
-WITHIN = 0.17  # nats: what study/uncertainty.py states
+WITHIN = 0.2  # nats: what study/uncertainty.py states
 OF_VARIANCE = 0.07
 
 
@@ -237,7 +237,7 @@ def flipped(y, p, chance, rng):
 
 def classes(name, chance, n, seed):
     """X, y and the true entropy of the posterior of each row."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, 1])  # not the one that `draw` has
     if name == "digits":
         X, y = load_digits(return_X_y=True)
         order = rng.permutation(len(y))
