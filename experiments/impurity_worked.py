@@ -71,7 +71,7 @@ def impurity(criterion: str, counts) -> float:
     """Of a node with so many rows of each class, by the functions that trees grow by."""
     row, side = CRITERIA[criterion], np.zeros(len(counts))
     total = sum_up(row.add, np.array(counts, np.float64), side)
-    return row.scale * row.impurity(row.score, *total, side)
+    return row.scale * row.impurity(row.score, side, total, side)
 
 
 def counts_of(text: str, fruits: list[str]) -> np.ndarray:

@@ -125,7 +125,7 @@ def _mark(ax: Axes, tree: TreeView, row: tuple[float, ...]) -> None:
     for step in tree.walk(row):
         boxes[f"node {step.node}"].set(edgecolor="black", linewidth=2.5)
     for i in range(tree.n_nodes):
-        if tree.ends_at(i) and tree.value(i) == UNTOLD:
+        if tree.ends_at(i) and tree.value_of(i) == UNTOLD:
             boxes[f"node {i}"].set_facecolor("white")
 
 

@@ -18,11 +18,12 @@ The trees of a forest are so many estimates of a row's label. Where their varian
 say about the same, and the forest may be trusted; where it is large, it is unsure.
 
 For numbers (Boston) that is the variance of the trees' answers; for classes (digits), of which
-there is no variance, the entropy of their votes. Test rows of ten splits are put in order of it,
-and cut into tenths.
+there is no variance, the entropy of their votes: forestlab's spread. Test rows of ten splits are
+put in order of it, and cut into tenths.
 
 It holds, as an order. What the document does not say is that the trees' standard deviation is not
 the size of the error: it is that of one tree, grown on a bootstrap, and the mean of 100 errs less.
+The total uncertainty, whose size is learned from the out-of-bag errors of training rows, is.
 """
 
 SHOWN = 8  # images of each kind
@@ -54,20 +55,23 @@ def _names(run, part: str) -> dict:
 
 def _tenths(run) -> pd.DataFrame:
     """From the surest rows to the least sure."""
-    found = run.artifact("uncertainty/test.json")
-    columns = {"rows": found["rows"], "uncertainty": found["total"], "error": found["error"]}
-    return pd.DataFrame(_names(run, "tenth") | {"tenth": np.arange(1, 11)} | columns)
+    rows = _test(run).sort_values(["uncertainty", "row"])
+    tenths = [rows.iloc[part] for part in np.array_split(np.arange(len(rows)), 10)]
+    means = {name: [part[name].mean() for part in tenths] for name in ("uncertainty", "error")}
+    columns = {"tenth": np.arange(1, 11), "rows": [len(part) for part in tenths]} | means
+    return pd.DataFrame(_names(run, "tenth") | columns)
 
 
 def _test(run) -> pd.DataFrame:
     rows = run.table("predictions.parquet")
-    return rows[rows["split"] == "test"].rename(columns={"total_uncertainty": "uncertainty"})
+    return rows[rows["split"] == "test"].rename(columns={"spread_uncertainty": "uncertainty"})
 
 
 def _order(run) -> dict:
     rows = _test(run)
     order = concordance(rows["uncertainty"].to_numpy(), rows["error"].to_numpy())
-    return _names(run, "order") | {"rows": len(rows), "order": order}
+    size = np.sqrt(np.mean(rows["error"] ** 2) / rows["total_uncertainty"].mean())
+    return _names(run, "order") | {"rows": len(rows), "order": order, "size": size}
 
 
 def concordance(uncertainty: np.ndarray, error: np.ndarray) -> float:
@@ -187,14 +191,14 @@ def judge(table):
     ]
 
 
-def _order_of(table, dataset: str) -> tuple[float, float]:
+def _of_runs(table, dataset: str, what: str) -> tuple[float, float]:
     """Mean over seeds and its standard error."""
-    found = table[(table["part"] == "order") & (table["dataset"] == dataset)]["order"]
+    found = table[(table["part"] == "order") & (table["dataset"] == dataset)][what]
     return mean_and_error(found)
 
 
 def _digits_verdicts(table, tenths) -> list[Verdict]:
-    order, error = _order_of(table, "digits")
+    order, error = _of_runs(table, "digits", "order")
     wrong = tenths["rows"] * tenths["error"]
     sure = tenths["tenth"] <= 5
     n_sure = tenths.loc[sure, "rows"].sum()
@@ -227,7 +231,8 @@ def _digits_verdicts(table, tenths) -> list[Verdict]:
 
 
 def _boston_verdicts(table, tenths) -> list[Verdict]:
-    order, error = _order_of(table, "boston")
+    order, error = _of_runs(table, "boston", "order")
+    size, size_error = _of_runs(table, "boston", "size")
     mean = tenths.groupby("tenth")["error"].mean()
     ratio = mean / np.sqrt(tenths.groupby("tenth")["uncertainty"].mean())
     return [
@@ -255,6 +260,14 @@ def _boston_verdicts(table, tenths) -> list[Verdict]:
             0,
             "none: 0.8 is the mean |error| of normal errors with that standard deviation",
             "below",
+        ),
+        Verdict(
+            "boston: root mean squared error over the root of the mean total uncertainty: it is as "
+            "large as the error",
+            1.0,
+            size,
+            3.0 * size_error,
+            f"three standard errors of the mean over splits, {size_error:.2g}",
         ),
     ]
 

@@ -4,7 +4,7 @@ config.yaml
 curves/depth.json, depth.png          every metric of every split at every depth
 curves/oob_by_trees.json, .png        out-of-bag error of the first 1, 2, … trees
 confusion/SPLIT.json, .png            counts, shares of rows, shares of all
-uncertainty/SPLIT.json, .png          error against uncertainty, in bins
+uncertainty/SPLIT.json, .png          error against uncertainty and its parts, in bins
 oob/voters.json, .png                 out-of-bag error by the number of trees that vote on a row
 oob/predictions.parquet               every training row: its out-of-bag answer and voters
 importance.json, .png                 by impurity and, in a full study, by permutation
@@ -129,12 +129,16 @@ def confusion_table(counts: np.ndarray, classes) -> dict:
 
 
 def uncertainty_table(found: Findings, split: str, n_bins: int = 10) -> dict:
-    """Mean uncertainty and error in bins of equal size, from the surest rows to the least sure."""
+    """Mean uncertainty and error in bins of equal size, from the surest rows to the least sure: by
+    the total, and by the spread where that is alike or cannot be told."""
     unsure, error = found.uncertainties[split], found.surfaces[split].errors
-    order = np.argsort(unsure.total, kind="stable")
-    bins = [part for part in np.array_split(order, n_bins) if len(part)]
-    table = {name: [getattr(unsure, name)[b].mean() for b in bins] for name in Uncertainty._fields}
-    return {"rows": [len(b) for b in bins], **table, "error": [error[b].mean() for b in bins]}
+    bins = np.array_split(np.lexsort((unsure.spread, unsure.total)), min(n_bins, len(error)))
+    parts = {name: getattr(unsure, name) for name in Uncertainty._fields} | {"error": error}
+    table = {name: np.array([values[b].mean() for b in bins]) for name, values in parts.items()}
+    assert found.gauge is not None
+    told = found.gauge.untold
+    about = {"cannot_be_told": told} if told else {"aleatoric_margin": found.gauge.margin}
+    return about | {"rows": [len(b) for b in bins]} | table
 
 
 def _importance_table(found: Findings, names: list[str]) -> dict:

@@ -78,6 +78,7 @@ class SearchConfig:
     name: str = "exact"
     threshold: str = "midpoint"
     n_thresholds: int | None = None
+    ties: str = "random"
 
 
 @dataclass

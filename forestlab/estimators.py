@@ -1,7 +1,8 @@
 """The four scikit-learn estimators: a task, a size and a constructor each."""
 
 from forestlab import parameters, storage
-from forestlab.model import Classifier, ManyTrees, Model, OneTree, Regressor
+from forestlab.model import Classifier, Model, Regressor
+from forestlab.sizes import Ensemble, OneTree
 
 
 def _store(estimator: Model, arguments: dict) -> None:
@@ -29,6 +30,7 @@ class TreeClassifier(OneTree, Classifier):
         search="exact",
         threshold="midpoint",
         n_thresholds=None,
+        ties="random",
         rho=None,
         class_weight=None,
         random_state=None,
@@ -54,6 +56,7 @@ class TreeRegressor(OneTree, Regressor):
         search="exact",
         threshold="midpoint",
         n_thresholds=None,
+        ties="random",
         rho=None,
         random_state=None,
     ):
@@ -61,13 +64,15 @@ class TreeRegressor(OneTree, Regressor):
 
 
 @parameters.documented
-class ForestClassifier(ManyTrees, Classifier):
+class ForestClassifier(Ensemble, Classifier):
     """A forest of classification trees.
 
     The defaults are Breiman's forest: a bootstrap, and the best of a random subset of features at
     each node. Bagging alone is ``max_features=None``; subspaces alone (Ho) are ``bootstrap=False,
     subspace="tree"``; randomised node optimisation is ``bootstrap=False, rho=…``.
     """
+
+    tree_type = TreeClassifier
 
     def __init__(
         self,
@@ -87,23 +92,27 @@ class ForestClassifier(ManyTrees, Classifier):
         search="exact",
         threshold="midpoint",
         n_thresholds=None,
+        ties="random",
         rho=None,
         combine="average",
         class_weight=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
+        warm_start=False,
     ):
         _store(self, locals())
 
 
 @parameters.documented
-class ForestRegressor(ManyTrees, Regressor):
+class ForestRegressor(Ensemble, Regressor):
     """A forest of regression trees.
 
     As in scikit-learn every node looks at all features by default, which is bagging; a forest in
     Breiman's sense has ``max_features=1/3`` or so.
     """
+
+    tree_type = TreeRegressor
 
     def __init__(
         self,
@@ -123,11 +132,13 @@ class ForestRegressor(ManyTrees, Regressor):
         search="exact",
         threshold="midpoint",
         n_thresholds=None,
+        ties="random",
         rho=None,
         combine="average",
         n_jobs=None,
         random_state=None,
         verbose=0,
+        warm_start=False,
     ):
         _store(self, locals())
 

@@ -7,6 +7,7 @@ machines may share the trees of a forest out as they like and get the same bits.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
@@ -38,6 +39,7 @@ BLOCK_NUMBERS = 2_000_000  # 16 MB a thread
 # Where sums over rows must not depend on the number of threads. No power of two, at which what
 # stands one below the other in a table of a block would compete for the same lines of the cache.
 BLOCK_ROWS = 1000
+EXACT = 2.0**26  # whole numbers whose squares floats still hold exactly
 
 
 class Recipe(NamedTuple):
@@ -52,6 +54,11 @@ class Recipe(NamedTuple):
     replace: bool = True
     balance_bags: bool = False  # weigh classes equally within each bag
 
+    @property
+    def n_features_drawn(self) -> int:
+        """Features that each tree, or else each node, chooses among."""
+        return self.features_per_tree or self.settings.max_features
+
 
 class Training(NamedTuple):
     """Training data as the kernels take it."""
@@ -60,6 +67,7 @@ class Training(NamedTuple):
     y: np.ndarray  # (n_rows, n_targets) float64; class codes for classification
     marks: np.ndarray  # (n_rows,) int32: equal where targets are equal; empty if not needed
     weights: np.ndarray  # (n_rows,) float64, of rows in a tree
+    whole: bool  # all of them are whole numbers, and few enough to be counted exactly
     chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
 
 
@@ -69,17 +77,24 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     `weights` multiply a row's part in every tree; `drawn_by` are chances to enter a bag.
     """
     search = SEARCHES[recipe.search]
-    mass = _product(weights, drawn_by)
+    mass = product(weights, drawn_by)
     columns = encode(X, mass, MAX_BINS if search.binned else 0, n_jobs)
     marks = np.zeros(0, np.int32)
     if recipe.search == "boundary":
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
     chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
-    return Training(columns, y, marks, weights, chances)
+    return Training(columns, y, marks, weights, _are_whole(weights, recipe.bag_size), chances)
 
 
-def _product(a, b):
+def _are_whole(weights: np.ndarray, bag_size: int) -> bool:
+    """Are all weights whole numbers, and the square of their sum, in any bag, still exact?"""
+    most = max(len(weights), bag_size) * float(weights.max(initial=0.0))
+    return most < EXACT and bool((weights == np.floor(weights)).all())
+
+
+def product(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
+    """Of two weights of each row; None is 1."""
     return b if a is None else a if b is None else a * b
 
 
@@ -99,13 +114,14 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     return make_scratch(sizes, recipe.settings)
 
 
-def kernel_for(recipe: Recipe) -> Callable:
+def kernel_for(training: Training, recipe: Recipe) -> Callable:
     """The compiled grower of a recipe."""
     criterion, search = CRITERIA[recipe.criterion], SEARCHES[recipe.search]
     return grow_kernel(
         criterion.alias_of or recipe.criterion,
         search.alias_of or recipe.search,
         recipe.settings.rho > 0,
+        training.whole and not recipe.balance_bags,
     )
 
 
@@ -124,7 +140,7 @@ def grow_trees(
     """
     stop = np.zeros(1, np.uint8) if stop is None else stop
     scratch = scratch_for(training, recipe) if scratch is None else scratch
-    grow = kernel_for(recipe)
+    grow = kernel_for(training, recipe)
     trees = []
     for t in range(first, first + count):
         key = _key(seed, t)
@@ -145,6 +161,11 @@ def _key(seed: int, t: int):
         return tree_key(np.uint64(seed), np.uint64(t))
 
 
+def tree_seed(seed: int, t: int) -> int:
+    """A seed that is tree t's own, of the 31 bits that scikit-learn draws."""
+    return int(_key(seed, t)) >> 33
+
+
 def _rows_of(training: Training, recipe: Recipe, key) -> tuple[np.ndarray, np.ndarray]:
     """The rows a tree grows on and their weights; rows of no weight are left out."""
     n_rows = len(training.y)
@@ -153,19 +174,20 @@ def _rows_of(training: Training, recipe: Recipe, key) -> tuple[np.ndarray, np.nd
         counts = bag_counts(key, n_rows, recipe.bag_size, recipe.replace, training.chances)
         weights = counts * weights
         if recipe.balance_bags:
-            weights = weights * _balance(training.y[:, 0], counts, recipe.n_classes)
+            weights = weights * balance(training.y[:, 0], counts, recipe.n_classes)
     rows = np.flatnonzero(weights > 0.0)
     return rows.astype(np.uint32), weights[rows]
 
 
-def _balance(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
-    """Weights that give each class in a bag the same total, as scikit-learn's 'balanced'."""
+def balance(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
+    """What to multiply rows' counts or weights by, so that each class that has any gets the same
+    total, as scikit-learn's 'balanced'; 0 for rows of a class that has none."""
     labels = labels.astype(np.intp)
     in_class = np.bincount(labels, counts, n_classes)
     present = in_class > 0
-    balance = np.zeros(n_classes)
-    balance[present] = in_class.sum() / (present.sum() * in_class[present])
-    return balance[labels]
+    factor = np.zeros(n_classes)
+    factor[present] = in_class.sum() / (present.sum() * in_class[present])
+    return factor[labels]
 
 
 def grow_forest(
@@ -175,12 +197,17 @@ def grow_forest(
     n_estimators: int,
     n_jobs: int = 1,
     show: Callable[[Iterable], Iterable] | None = None,
+    begun: Forest | None = None,
 ) -> Forest:
-    """Grow a whole forest with threads. `show` wraps the loop over finished trees: progress."""
+    """Grow a whole forest with threads. `show` wraps the loop over finished trees: progress.
+    `begun` holds its first trees, if they have been grown before."""
+    first = 0 if begun is None else n_trees(begun)
+    if begun is not None and first == n_estimators:
+        return begun
     stop = np.zeros(1, np.uint8)
-    kernel_for(recipe)  # made here, before threads would each make one
+    kernel_for(training, recipe)  # made here, before threads would each make one
     spare: SimpleQueue[Scratch] = SimpleQueue()
-    for _ in range(min(n_jobs, n_estimators)):
+    for _ in range(min(n_jobs, n_estimators - first)):
         spare.put(scratch_for(training, recipe))
 
     def grow_one(t: int) -> Tree:
@@ -190,8 +217,9 @@ def grow_forest(
         finally:
             spare.put(scratch)
 
-    trees = in_threads(grow_one, range(n_estimators), n_jobs, stop, show)
-    return plant(trees, n_estimators)
+    grown = (tree_of(begun, t) for t in range(first)) if begun is not None else ()
+    trees = in_threads(grow_one, range(first, n_estimators), n_jobs, stop, show)
+    return plant(chain(grown, trees), n_estimators)
 
 
 def in_threads(work: Callable, items, n_jobs: int, stop=None, show=None) -> Iterator:
@@ -421,17 +449,30 @@ def _bag(recipe: Recipe, n_rows: int, chances, seed: int, t: int) -> np.ndarray:
     return bag_counts(_key(seed, t), n_rows, recipe.bag_size, recipe.replace, chances)
 
 
+def rounded_columns(columns: Columns) -> np.ndarray:
+    """Which columns hold values, or ends of bins, that float32 would round, (n_features,)."""
+    with np.errstate(over="ignore"):
+        lower, upper = (values.astype(np.float32) for values in (columns.lower, columns.upper))
+    changed = (lower != columns.lower) | (upper != columns.upper)
+    return np.logical_or.reduceat(changed, columns.first[:-1])
+
+
 def importances(forest: Forest, n_features: int) -> np.ndarray:
     """Each tree's impurity decrease by feature, summing to 1 (or to 0), (n_trees, n_features)."""
-    found = np.zeros((n_trees(forest), n_features))
-    for t in range(len(found)):
-        nodes = tree_of(forest, t).nodes
-        inner = nodes[nodes["kind"] != LEAF]
-        held = nodes["weight"] * nodes["impurity"]
-        decrease = inner["weight"] * inner["impurity"] - held[inner["left"]] - held[inner["right"]]
-        np.add.at(found[t], inner["feature"], np.maximum(decrease, 0.0))
+    trees = range(n_trees(forest))
+    found = np.stack([decreases(tree_of(forest, t).nodes, n_features) for t in trees])
     total = found.sum(axis=1, keepdims=True)
     return np.divide(found, total, out=np.zeros_like(found), where=total > 0)
+
+
+def decreases(nodes: np.ndarray, n_features: int) -> np.ndarray:
+    """By how much one tree's splits on each feature lower weight × impurity, (n_features,)."""
+    found = np.zeros(n_features)
+    inner = nodes[nodes["kind"] != LEAF]
+    held = nodes["weight"] * nodes["impurity"]
+    decrease = inner["weight"] * inner["impurity"] - held[inner["left"]] - held[inner["right"]]
+    np.add.at(found, inner["feature"], np.maximum(decrease, 0.0))
+    return found
 
 
 def _block(X, rows: slice) -> np.ndarray:

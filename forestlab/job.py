@@ -99,6 +99,7 @@ def build(config: Config, task: str):
         "search": config.search.name,
         "threshold": config.search.threshold,
         "n_thresholds": config.search.n_thresholds,
+        "ties": config.search.ties,
         "max_depth": config.max_depth,
         "n_estimators": config.n_estimators,
         "n_jobs": config.n_jobs,

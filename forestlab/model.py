@@ -1,15 +1,16 @@
 """What the estimators are made of: they validate, delegate and name things.
 
-`Model` is what all share; `Classifier` and `Regressor` add a task, `OneTree` and `ManyTrees` a
-size.
+`Model` is what all share; `Classifier` and `Regressor` add a task, `ManyTrees` what is asked of
+several trees at once. See sizes for the rest.
 """
 
 import copy
 import warnings
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import hstack
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, get_scorer, r2_score
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,18 +18,21 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from tqdm import tqdm
 
 from forestlab import parameters, storage
-from forestlab.core.arrays import LEAF, n_trees, tree_of
+from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.forest import (
+    Recipe,
+    balance,
     combined,
     ends,
     grow_forest,
     importances,
     prepare,
+    product,
+    rounded_columns,
     rows_outside,
 )
+from forestlab.grown import visits
 from forestlab.view import TreeView
-
-LARGEST_TARGET = 1e150
 
 
 class Model(BaseEstimator):
@@ -37,6 +41,7 @@ class Model(BaseEstimator):
     forest_ : core.arrays.Forest, the trees as arrays
     recipe_, seed_ : what they were grown by
     n_rows_, chances_ : what it takes, beside these, to draw the same bags again
+    rounded_ : (n_features,) whether a column holds values that float32 would round
     """
 
     task: str
@@ -56,6 +61,7 @@ class Model(BaseEstimator):
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
         """
+        begun = self._begun(X)
         X, y = self._validated(X, y)
         targets, classes = self._encode_targets(y)
         params = self.get_params(deep=False)
@@ -64,19 +70,27 @@ class Model(BaseEstimator):
         n_estimators = getattr(self, "n_estimators", 1)
         self._check_oob(recipe)
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
+        self._check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        show = self._progress(n_estimators) if self.verbose else None
-        forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show)
+        seed = self._seed_of(begun, recipe, training, classes)
+        show = self._progress if self.verbose else None
+        forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show, begun)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
         self._keep_classes(classes)
-        self.forest_ = forest
+        self.forest_, self.rounded_ = forest, rounded_columns(training.columns)
         self.recipe_, self.seed_ = recipe, seed
         self.n_rows_, self.chances_ = len(X), training.chances
         self.n_outputs_ = targets.shape[1]
-        self._score_oob(X, y)
+        self._score_oob(X, y, product(weights, chances))
         return self
+
+    def _begun(self, X) -> Forest | None:
+        """The trees that there are already, if more are to be grown to them."""
+        return None
+
+    def _seed_of(self, begun, recipe, training, classes) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _keep_classes(self, classes) -> None:
         pass
@@ -84,21 +98,21 @@ class Model(BaseEstimator):
     def _weights(self, y, targets, classes, sample_weight, recipe):
         """Weights of rows in every tree and chances to enter a bag, each an array or None."""
         given = parameters.sample_weights(sample_weight, len(y))
-        by_class = self._class_weights(y, recipe)
-        present = [weights for weights in (given, by_class) if weights is not None]
-        product = np.prod(present, axis=0) if present else None
-        if product is not None:
-            self._check_mass(targets, classes, product)
-            parameters.require_rows(recipe, product)
+        by_class = self._class_weights(y, targets, classes, given, recipe)
+        mass = product(given, by_class)
+        if mass is not None:
+            parameters.require_scale(mass)
+            if not mass.any():
+                raise ValueError("sample_weight must not be zero for every row.")
+            parameters.require_rows(recipe, mass)
         bagged = recipe.bag_size and recipe.replace
-        return (by_class, given) if bagged else (product, None)
+        return (None, mass) if bagged else (mass, None)
 
-    def _class_weights(self, y, recipe):
+    def _class_weights(self, y, targets, classes, given, recipe):
         return None
 
-    def _check_mass(self, targets, classes, weights) -> None:
-        if not weights.any():
-            raise ValueError("sample_weight must not be zero for every row.")
+    def _check_scale(self, targets, weights) -> None:
+        pass
 
     def _forget_oob(self) -> None:
         """A refit without out-of-bag scores must not keep those of the fit before."""
@@ -108,12 +122,12 @@ class Model(BaseEstimator):
     def _check_oob(self, recipe) -> None:
         pass
 
-    def _score_oob(self, X, y) -> None:
+    def _score_oob(self, X, y, mass) -> None:
         pass
 
     @staticmethod
-    def _progress(n_estimators: int):
-        return lambda futures: tqdm(futures, desc="growing", unit="tree", total=n_estimators)
+    def _progress(trees):
+        return tqdm(trees, desc="growing", unit="tree")
 
     # ---- asking ----
 
@@ -147,7 +161,7 @@ class Model(BaseEstimator):
         """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones; and the number of
         each tree's first node, (n_trees + 1,)."""
         found = self._ends(X)
-        paths = [_visits(tree_of(self.forest_, t).nodes, found[t]) for t in range(len(found))]
+        paths = [visits(tree_of(self.forest_, t).nodes, found[t]) for t in range(len(found))]
         return hstack(paths, format="csr"), self.forest_.first_node.copy()
 
     @property
@@ -159,13 +173,27 @@ class Model(BaseEstimator):
 
     # ---- looking at it, keeping it ----
 
-    def _view(self, t: int) -> TreeView:
+    def _view(self, t: int, kind: type = TreeView):
         check_is_fitted(self, "forest_")
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         classes = getattr(self, "classes_", None)
-        return TreeView(tree_of(self.forest_, t), self.task, list(names), classes)
+        return kind(tree_of(self.forest_, t), self.task, list(names), classes)
+
+    def _once(self, make):
+        """What make() gives, made once for a forest: people ask for `tree_.feature[i]` in loops."""
+        check_is_fitted(self, "forest_")
+        made = vars(self).get("_made")
+        if made is None or made[0] is not self.forest_:
+            made = self._made = (self.forest_, make())
+        return made[1]
+
+    def __getstate__(self):
+        return {name: value for name, value in super().__getstate__().items() if name != "_made"}
+
+    def __setstate__(self, state):
+        super().__setstate__({name: storage.native(value) for name, value in state.items()})
 
     def save(self, path) -> None:
         """Write the fitted model to one file of arrays and JSON, for `forestlab.load`."""
@@ -191,16 +219,16 @@ class Classifier(ClassifierMixin, Model):
         self.classes_ = classes
         self.n_classes_ = len(classes)
 
-    def _class_weights(self, y, recipe):
-        weights = parameters.class_weights(self.class_weight, hasattr(self, "bootstrap"))
-        return None if weights is None or recipe.balance_bags else compute_sample_weight(weights, y)
-
-    def _check_mass(self, targets, classes, weights) -> None:
-        super()._check_mass(targets, classes, weights)
-        mass = np.bincount(targets[:, 0].astype(np.intp), weights, len(classes))
-        if not mass.all():
-            empty = classes[mass == 0].tolist()
-            raise ValueError(f"Every class needs a row of positive weight; without one: {empty}.")
+    def _class_weights(self, y, targets, classes, given, recipe):
+        in_forest = hasattr(self, "bootstrap")
+        weights = parameters.class_weights(self.class_weight, in_forest)
+        if weights is None or recipe.balance_bags:
+            return None
+        if isinstance(weights, dict):
+            return compute_sample_weight(weights, y)
+        # As in scikit-learn: forests balance what rows weigh, trees how many there are.
+        mass = given if in_forest and given is not None else np.ones(len(y))
+        return balance(targets[:, 0], mass, len(classes))
 
     def predict_proba(self, X, depth=None) -> np.ndarray:
         """Class probabilities (n_rows, n_classes); with `depth` as if grown with that max_depth."""
@@ -222,13 +250,14 @@ class Regressor(RegressorMixin, Model):
 
     def _validated(self, X, y):
         X, y = validate_data(self, X, y, dtype="numeric", y_numeric=True, multi_output=True)
-        if np.abs(y).max() > LARGEST_TARGET:
-            raise ValueError(f"y must lie within ±{LARGEST_TARGET:g}: its squares overflow.")
         return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
 
     def _encode_targets(self, y):
         # A copy, as y may be read-only: to numba another type, and another kernel to compile.
         return np.array(y.reshape(len(y), -1), dtype=np.float64, order="C"), ()
+
+    def _check_scale(self, targets, weights) -> None:
+        parameters.require_squares(targets, weights)
 
     def predict(self, X, depth=None) -> np.ndarray:
         """Means, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that max_depth."""
@@ -241,37 +270,6 @@ class Regressor(RegressorMixin, Model):
         return tags
 
 
-class OneTree(Model):
-    @property
-    def tree_(self) -> TreeView:
-        """The tree, to print, walk and draw."""
-        return self._view(0)
-
-    def apply(self, X, depth=None) -> np.ndarray:
-        """The node where each row ends, (n_rows,)."""
-        return self._ends(X, depth)[0]
-
-    def decision_path(self, X):
-        """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones."""
-        return super().decision_path(X)[0]
-
-    def get_depth(self) -> int:
-        """The depth reached."""
-        return self.tree_.depth
-
-    def get_n_leaves(self) -> int:
-        """The number of leaves."""
-        return self.tree_.n_leaves
-
-    def export_text(self, **options) -> str:
-        """The tree as indented text; options as in `TreeView.export_text`."""
-        return self.tree_.export_text(**options)
-
-    def draw(self, ax=None, **options):
-        """Draw the tree on matplotlib axes; options as in `TreeView.draw`."""
-        return self.tree_.draw(ax, **options)
-
-
 class ManyTrees(Model):
     @property
     def trees_(self) -> list[TreeView]:
@@ -281,6 +279,12 @@ class ManyTrees(Model):
     def __len__(self) -> int:
         check_is_fitted(self, "forest_")
         return n_trees(self.forest_)
+
+    def _draw(self) -> tuple[Recipe, int, np.ndarray, int]:
+        """What it takes to draw the trees' bags again."""
+        if not hasattr(self, "seed_"):  # a ValueError and an AttributeError, for dir() and hasattr
+            raise NotFittedError("Which rows the trees saw is not known, as estimators_ was set.")
+        return self.recipe_, self.n_rows_, self.chances_, self.seed_
 
     def apply(self, X, depth=None) -> np.ndarray:
         """The node of each tree where each row ends, (n_rows, n_trees)."""
@@ -309,9 +313,7 @@ class ManyTrees(Model):
 
     def _answer_oob(self, X, depth=None) -> tuple[np.ndarray, np.ndarray]:
         n_jobs = parameters.n_threads(self.n_jobs)
-        outside = rows_outside(
-            self.recipe_, self.n_rows_, self.chances_, self.seed_, len(self), n_jobs
-        )
+        outside = rows_outside(*self._draw(), len(self), n_jobs)
         return self._answer(X, depth, outside)
 
     def _check_oob(self, recipe) -> None:
@@ -320,8 +322,8 @@ class ManyTrees(Model):
             if isinstance(self.oob_score, str):
                 get_scorer(self.oob_score)
 
-    def _score_oob(self, X, y) -> None:
-        """Keep out-of-bag answers and their score, over the rows that have one."""
+    def _score_oob(self, X, y, mass) -> None:
+        """Keep out-of-bag answers and their score, over the rows that have one and some weight."""
         if not parameters.oob_wanted(self.oob_score):
             return
         answers, self.oob_voters_ = self._answer_oob(X)
@@ -329,10 +331,12 @@ class ManyTrees(Model):
             self.oob_decision_function_ = answers
         else:
             self.oob_prediction_ = answers[:, 0] if self.n_outputs_ == 1 else answers
-        voted = self.oob_voters_ > 0
-        if not voted.all():
+        counts = np.ones(len(X), bool) if mass is None else mass > 0
+        voted = counts & (self.oob_voters_ > 0)
+        n_without = np.sum(counts & ~voted)
+        if n_without:
             warnings.warn(
-                f"{np.sum(~voted)} of {len(X)} rows were left out by no tree: they have no "
+                f"{n_without} of {counts.sum()} rows were left out by no tree: they have no "
                 "out-of-bag prediction (NaN) and are not scored. More trees would help.",
                 stacklevel=3,
             )
@@ -350,19 +354,3 @@ class ManyTrees(Model):
         default = accuracy_score if self.task == "classification" else r2_score
         metric = self.oob_score if callable(self.oob_score) else default
         return metric(y, judged.predict(X))
-
-
-def _visits(nodes: np.ndarray, found: np.ndarray) -> csr_array:
-    """The way up from each row's end, in one tree."""
-    parent = np.full(len(nodes), -1)
-    inner = np.flatnonzero(nodes["kind"] != LEAF)
-    parent[nodes["left"][inner]] = parent[nodes["right"][inner]] = inner
-    rows, visited = [], []
-    row, i = np.arange(len(found)), found
-    while len(row):
-        rows.append(row)
-        visited.append(i)
-        i = parent[i]
-        row, i = row[i >= 0], i[i >= 0]
-    row, i = np.concatenate(rows), np.concatenate(visited)
-    return csr_array((np.ones(len(row), np.int8), (row, i)), (len(found), len(nodes)))

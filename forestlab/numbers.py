@@ -15,10 +15,13 @@ jackknife/negative_share       of rows, whose variance is unknown with so few tr
 jackknife/mean_sd              of the others
 jackknife/trees_needed         to know the variance; see study/jackknife.py
 detection/MEASURE              does a measure of uncertainty tell where the errors are?
+total/SPLIT, aleatoric/SPLIT, epistemic/SPLIT, spread/SPLIT   mean uncertainty of valid and test
+                               rows, if it can be told; in nats, or squared units of the target
+aleatoric/margin               of the mean, twice its standard error
 bias2/draws, variance/draws, noise/draws, expected_error/draws, measured_error/draws; labels_…
 trees/n_nodes, n_leaves, depth means over trees
 trees/cuts                     scored to grow a tree, mean over trees, if study.cuts asks for it
-rows/…                         rows that the costly parts of a study looked at
+rows/…                         rows that the costly parts of a study looked at, or learned from
 rows/draws                     training sets drawn
 seconds/…
 """
@@ -44,7 +47,7 @@ def numbers_of(
     found: Findings, drawn: DrawFindings | None, seconds: dict[str, float]
 ) -> list[Number]:
     """All metrics of a run."""
-    numbers = [*_curves(found), *_by_trees(found), *_chosen(found)]
+    numbers = [*_curves(found), *_by_trees(found), *_chosen(found), *_uncertainty(found)]
     for name in ("n_nodes", "n_leaves", "depth"):
         numbers.append(Number(f"trees/{name}", getattr(found, name).mean()))
     if found.cuts is not None:
@@ -87,6 +90,18 @@ def _chosen(found: Findings) -> Iterator[Number]:
     for metric, curves in found.curves.items():
         if "test" in curves:
             yield Number(f"chosen/{metric}_test", curves["test"][found.chosen_depth])
+
+
+def _uncertainty(found: Findings) -> Iterator[Number]:
+    """Means over rows; a part that cannot be told has none."""
+    for split, unsure in found.uncertainties.items():
+        for name, values in unsure._asdict().items():
+            if np.isfinite(values).any():
+                yield Number(f"{name}/{split}", values.mean())
+    if found.gauge is not None:
+        yield Number("rows/uncertainty", found.gauge.n_rows)
+        if not found.gauge.untold:
+            yield Number("aleatoric/margin", found.gauge.margin)
 
 
 def _deeper(deeper: Deeper) -> Iterator[Number]:

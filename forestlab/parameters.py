@@ -6,10 +6,12 @@ A mistake gets one sentence that names the parameter, what was given and what is
 import inspect
 import math
 import os
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from forestlab.core.arrays import Settings
 from forestlab.core.combine import COMBINERS
@@ -22,7 +24,8 @@ DESCRIPTIONS = {
     "n_estimators": ("int, default=100", "Number of trees."),
     "criterion": (
         "str",
-        "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits.",
+        "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
+        "is in bits.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (
@@ -35,7 +38,7 @@ DESCRIPTIONS = {
     ),
     "min_weight_fraction_leaf": (
         "float, default=0.0",
-        "Share of the total weight that each child must keep.",
+        "Share of the total weight that each child must keep, at most a half.",
     ),
     "min_impurity_decrease": (
         "float, default=0.0",
@@ -44,8 +47,9 @@ DESCRIPTIONS = {
     ),
     "max_features": (
         'int, float, "sqrt", "log", "log2" or None',
-        "Size of the random feature subsets: a number, a share, a function of the number of "
-        "features, or None for all. Not used at nodes when `rho` is given.",
+        "Size of the random feature subsets: a number (above the number of features: all), a "
+        "share, a function of the number of features, or None for all. Not used at nodes when "
+        "`rho` is given.",
     ),
     "subspace": (
         '{"node", "tree"}, default="node"',
@@ -58,7 +62,8 @@ DESCRIPTIONS = {
     ),
     "max_samples": (
         "int, float or None, default=None",
-        "Rows (or share of rows) drawn for each tree; None: as many as there are.",
+        "Rows (or share of rows, whatever their weights) drawn for each tree; None: as many as "
+        "there are. A number above that is drawn with a bootstrap, and means all rows without.",
     ),
     "oob_score": (
         "bool, str or callable, default=False",
@@ -78,6 +83,11 @@ DESCRIPTIONS = {
         "int or None, default=None",
         "Cuts kept at random of those the search proposes for a feature; None: all.",
     ),
+    "ties": (
+        '{"random", "first"}, default="random"',
+        "Which of the features wins that split a node equally well, as many do in small nodes: one "
+        "by chance, so that no column is favoured for its place, or the first.",
+    ),
     "rho": (
         'int, "all" or None, default=None',
         "Randomised node optimisation: each node tries this many random parameters, a feature and "
@@ -89,12 +99,22 @@ DESCRIPTIONS = {
     ),
     "class_weight": (
         'dict, "balanced", "balanced_subsample" or None, default=None',
-        "Weights of the classes; balanced: inverse to their frequency, in all rows or (forests "
-        "only) in each tree's own rows.",
+        "Weights of the classes, which multiply those of rows; balanced: inverse to their "
+        "frequency, in all rows or (forests only) in each tree's own rows. With a bootstrap rows "
+        "are drawn by them, and then count the same, as in scikit-learn since 1.9; those of "
+        '"balanced_subsample" weigh the rows that were drawn.',
     ),
-    "n_jobs": ("int or None, default=None", "Threads; None: 1, -1: all cores."),
+    "n_jobs": (
+        "int or None, default=None",
+        "Threads; None: 1, or what `joblib.parallel_config` says; -1: all cores.",
+    ),
     "random_state": ("int, RandomState or None, default=None", "Seed of all that is random."),
     "verbose": ("int, default=0", "Whether to show progress."),
+    "warm_start": (
+        "bool, default=False",
+        "Whether another fit on the same data keeps the trees there are and grows those that "
+        "`n_estimators` then asks for in addition: the same ones as all at once.",
+    ),
 }
 
 
@@ -145,23 +165,24 @@ def whole(name: str, given, least: int, also: str = "") -> int:
     return min(int(given), NO_DEPTH)
 
 
-def at_least_0(name: str, given, below: float = math.inf) -> float:
-    if not isinstance(given, Real) or not 0.0 <= float(given) < below:
-        _refuse(
-            name, given, "a number of at least 0" + (f" and below {below}" if below < 2 else "")
-        )
+def at_least_0(name: str, given, most: float = math.inf) -> float:
+    if not isinstance(given, Real) or not 0.0 <= float(given) <= most or math.isinf(given):
+        limit = "" if math.isinf(most) else f" and at most {most}"
+        _refuse(name, given, f"a number of at least 0{limit}")
     return float(given)
 
 
-def amount(name: str, given, total: int, of_what: str, also: str = "") -> int:
-    """A number of things, or a share of `total`, as a number."""
+def flag(name: str, given) -> bool:
+    if not isinstance(given, bool | np.bool_):
+        _refuse(name, given, "True or False")
+    return bool(given)
+
+
+def amount(name: str, given, total: int, also: str) -> int:
+    """A number of things, even of more than there are, or a share of `total`, as a number."""
     if _is_share(given):
         return max(1, int(given * total))
-    if not _is_whole(given) or not 1 <= given <= total:
-        _refuse(
-            name, given, f"a whole number from 1 to {total} ({of_what}), a share in (0, 1]{also}"
-        )
-    return int(given)
+    return whole(name, given, 1, f", a share in (0, 1]{also}")
 
 
 def row_limit(name: str, given, n_rows: int, least: int) -> int:
@@ -179,9 +200,9 @@ def feature_count(given, n_features: int) -> int:
         return n_features
     if isinstance(given, str):
         if given not in functions:
-            amount("max_features", given, n_features, "features", also=also)
+            amount("max_features", given, n_features, also)
         return max(1, int(functions[given](n_features)))
-    return amount("max_features", given, n_features, "features", also=also)
+    return min(amount("max_features", given, n_features, also), n_features)
 
 
 def depth_limit(depth) -> int | None:
@@ -209,6 +230,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     """Check an estimator's parameters, and turn them into what the forest grows by."""
     n_rows, n_features = shape
     whole("n_estimators", params.get("n_estimators", 1), 1)
+    flag("warm_start", params.get("warm_start", False))
     combiner(params.get("combine", "average"), task)
     n_features_drawn = feature_count(params["max_features"], n_features)
     per_tree = one_of("subspace", params["subspace"], ("node", "tree")) == "tree"
@@ -229,6 +251,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         if n_thresholds is None
         else whole("n_thresholds", n_thresholds, 1, " or None"),
         midpoint=one_of("threshold", params["threshold"], ("midpoint", "value")) == "midpoint",
+        random_ties=one_of("ties", params["ties"], ("random", "first")) == "random",
     )
     return Recipe(
         name,
@@ -241,16 +264,14 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
 
 
 def _bag(params: dict[str, Any], n_rows: int) -> dict[str, Any]:
-    replace, size = params.get("bootstrap", False), params.get("max_samples")
-    if not isinstance(replace, bool | np.bool_):
-        _refuse("bootstrap", replace, "True or False")
+    replace, size = flag("bootstrap", params.get("bootstrap", False)), params.get("max_samples")
     if size is None:
         size = n_rows if replace else 0
     else:
-        size = amount("max_samples", size, n_rows, "rows", also=", or None")
+        size = amount("max_samples", size, n_rows, ", or None")
         size = size if replace or size < n_rows else 0
     balance = size > 0 and _is(params.get("class_weight"), "balanced_subsample")
-    return {"bag_size": size, "replace": bool(replace), "balance_bags": balance}
+    return {"bag_size": size, "replace": replace, "balance_bags": balance}
 
 
 # ---- weights, bags and threads -----------------------------------------------------------------
@@ -271,10 +292,38 @@ def sample_weights(given, n_rows: int) -> np.ndarray | None:
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("sample_weight must hold finite weights of at least 0.")
-    positive = weights[weights > 0]
-    if len(positive) and not (positive.min() > 1e-100 and positive.max() < 1e100):
-        raise ValueError("sample_weight must lie between 1e-100 and 1e100, or be 0.")
     return weights
+
+
+def require_scale(weights: np.ndarray) -> None:
+    """Refuse weights whose squares floats cannot hold."""
+    positive = weights[weights > 0]
+    if len(positive) and not (positive.min() >= 1e-100 and positive.max() <= 1e100):
+        wrong = positive.min() if positive.min() < 1e-100 else positive.max()
+        raise ValueError(
+            "sample_weight, times class_weight, must lie between 1e-100 and 1e100, or be 0; "
+            f"got {wrong:g}."
+        )
+
+
+def require_squares(y: np.ndarray, weights: np.ndarray | None) -> None:
+    """Refuse targets whose weighted squares, summed over all rows, floats cannot hold."""
+    heaviest = 1.0 if weights is None else float(weights.max())
+    lightest = 1.0 if weights is None else float(weights[weights > 0].min())
+    with np.errstate(over="ignore", under="ignore"):
+        most = len(y) * heaviest * float(2.0 * np.abs(y).max()) ** 2
+        spread = float(np.ptp(y, axis=0).max())
+        least = lightest * spread**2
+    if most > 1e300:
+        raise ValueError(
+            f"y (up to {np.abs(y).max():g}) and sample_weight (up to {heaviest:g}) are too large: "
+            "the sum of weight × y² must stay below 1e300. Divide them by a constant."
+        )
+    if spread > 0.0 and least < 1e-300:
+        raise ValueError(
+            f"y (a spread of {spread:g}) and sample_weight (down to {lightest:g}) are too small: "
+            "weight × spread² must stay above 1e-300. Multiply them by a constant."
+        )
 
 
 def class_weights(given, in_forest: bool):
@@ -306,6 +355,17 @@ def require_rows(recipe: Recipe, weights: np.ndarray) -> None:
         )
 
 
+def require_more(n_estimators: int, n_grown: int) -> None:
+    """Refuse to take trees away with warm_start; warn if there is nothing to do."""
+    if n_estimators < n_grown:
+        raise ValueError(
+            f"n_estimators must be at least {n_grown}, the number of trees there are, with "
+            f"warm_start=True; got {n_estimators}."
+        )
+    if n_estimators == n_grown:
+        warnings.warn("warm_start=True without a larger n_estimators grows no trees.", stacklevel=4)
+
+
 def require_bag(recipe: Recipe) -> None:
     if not recipe.bag_size:
         raise ValueError(
@@ -315,9 +375,9 @@ def require_bag(recipe: Recipe) -> None:
 
 
 def n_threads(n_jobs) -> int:
-    """scikit-learn's n_jobs: None is 1, -1 all cores, -2 all but one."""
+    """scikit-learn's n_jobs: None is 1 or what joblib was told, -1 all cores, -2 all but one."""
     if n_jobs is None:
-        return 1
+        return effective_n_jobs(None)
     if not isinstance(n_jobs, Integral) or n_jobs == 0:
         _refuse("n_jobs", n_jobs, "a whole number other than 0, or None")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

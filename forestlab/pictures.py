@@ -67,9 +67,11 @@ def _of_all(found: Findings, title: str) -> Pictures:
 
 def _uncertainty(found: Findings, split: str, title: str):
     unsure, error = found.uncertainties[split], found.surfaces[split].errors
+    assert found.gauge is not None
+    about = found.gauge.margin, found.gauge.untold
     if found.task == "classification":
-        return figures.uncertainty_classification(*unsure, error > 0, title)
-    return figures.uncertainty_regression(np.sqrt(unsure.epistemic), error, title)
+        return figures.uncertainty_classification(unsure, error, title, *about)
+    return figures.uncertainty_regression(unsure, error, title, *about)
 
 
 def _importance(found: Findings, names: list[str], title: str, image_shape):

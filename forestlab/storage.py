@@ -119,8 +119,22 @@ def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
 
 def _contents(file) -> tuple[dict, dict[str, np.ndarray]]:
     with np.load(file, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
+        arrays = {name: native(archive[name]) for name in archive.files}
     return json.loads(arrays.pop(TEXT).tobytes()), arrays
+
+
+def native(value):
+    """An array, or a forest of them, as the kernels are compiled for; what is another value, as it
+    is.
+
+    Numba knows no other byte order than the machine's. To it what cannot be written to, as the
+    memory maps that joblib gives its workers, is another type: 20 seconds of compiling there.
+    """
+    if isinstance(value, Forest):
+        return Forest(*map(native, value))
+    if not isinstance(value, np.ndarray):
+        return value
+    return np.require(value, value.dtype.newbyteorder("="), ["W", "E"])
 
 
 def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -172,7 +186,8 @@ def check_forest(forest: Forest, n_features: int) -> None:
 
 def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:
     """Raise ValueError unless bags can be drawn again."""
-    _check(0 <= recipe.bag_size <= n_rows, "bags")
+    most = np.iinfo(np.int32).max if recipe.replace else n_rows
+    _check(0 <= recipe.bag_size <= most, "bags")
     _check(chances.dtype == np.float64 and chances.shape in ((0,), (n_rows,)), "bags")
 
 

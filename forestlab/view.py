@@ -156,16 +156,16 @@ class TreeView:
     def question(self, i: int) -> str:
         return question(self.tree, i, self.feature_names)
 
-    def value(self, i: int):
+    def value_of(self, i: int):
         """A label, a mean, or a list of means."""
         return self._values(self.tree.stats[[i]]).tolist()[0]
 
     def value_text(self, i: int, decimals: int = 3) -> str:
         if self.task == "classification":
-            return str(self.value(i))
+            return str(self.value_of(i))
         means = [
             f"{mean:.2g}" if 0 < abs(mean) < 10**-decimals else rounded(mean, decimals)
-            for mean in np.atleast_1d(self.value(i))
+            for mean in np.atleast_1d(self.value_of(i))
         ]
         return means[0] if len(means) == 1 else f"[{', '.join(means)}]"
 
@@ -234,7 +234,7 @@ class TreeView:
             answer = end < right  # in preorder all that is left stands before all that is right
             steps.append(Step(i, self.question(i), answer, self._asked(i, row)))
             i = left if answer else right
-        return [*steps, Step(end, None, None, self.value(end))]
+        return [*steps, Step(end, None, None, self.value_of(end))]
 
     def explain(self, x, depth: int | None = None) -> str:
         """The walk of row x, a line a step: x0 ≤ 7? 8 → no"""
@@ -322,7 +322,7 @@ class TreeView:
         if self.class_names is not None and len(self._class_weights(i)) > 1:
             return {"value": self._class_weights(i)}
         weight = float(self.tree.nodes["weight"][i])
-        return {"value": self.value(i)} | ({} if weight == 1 else {"weight": weight})
+        return {"value": self.value_of(i)} | ({} if weight == 1 else {"weight": weight})
 
     def _describe_question(self, i: int) -> dict:
         node = self.tree.nodes[i]
@@ -347,7 +347,9 @@ class TreeView:
         return self.export_text()
 
     def __repr__(self) -> str:
-        return f"TreeView({self.task}, {count(self.n_nodes, 'node')}, depth {self.depth})"
+        return (
+            f"{type(self).__name__}({self.task}, {count(self.n_nodes, 'node')}, depth {self.depth})"
+        )
 
 
 def _depth(depth: int | None) -> int:

@@ -62,8 +62,9 @@ def targets(rng, X, criterion, n_targets):
 
 
 def quarters(rng, n_rows):
-    """Weights whose sums are exact in floats, so that quantiles are the same however summed."""
-    return rng.integers(1, 9, n_rows) / 4
+    """Weights, some of them 0, whose sums are exact in floats: quantiles are the same however
+    summed."""
+    return np.append(1.0, rng.integers(0, 9, n_rows - 1) / 4)
 
 
 def awkward(rng, shape, dtype=float):
@@ -110,6 +111,7 @@ MAIN_AXES = {
 AXES = MAIN_AXES | {
     "subspace": tuple(SUBSPACES),
     "max_bins": (255, 7),
+    "random_ties": (False, True),
     "limits": tuple(LIMITS),
     "weighted": (False, True),
     "bag": tuple(BAGS),
@@ -171,7 +173,7 @@ def cover():
 
 def name_of(case):
     """For people to read in a list of tests: what is switched off is left out."""
-    flags = [name for name in ("midpoint", "weighted") if getattr(case, name)]
+    flags = [name for name in ("midpoint", "weighted", "random_ties") if getattr(case, name)]
     counts = [f"{name} {getattr(case, name)}" for name in ("n_targets", "rho", "n_thresholds")]
     words = [case.criterion, case.search, case.subspace, case.limits, case.bag, case.data]
     return ", ".join([*words, f"{case.max_bins} bins", *counts, *flags])
@@ -191,6 +193,7 @@ def recipe_of(case, n_rows, **more):
         "rho": case.rho,
         "n_thresholds": case.n_thresholds,
         "midpoint": case.midpoint,
+        "random_ties": case.random_ties,
     }
     if bag:
         bag["bag_size"] = int(bag["bag_size"] * n_rows)

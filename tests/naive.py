@@ -5,7 +5,6 @@ computed from scratch. Trees have the kernels' layout, so the two can be laid si
 """
 
 from fractions import Fraction
-from functools import reduce
 from itertools import combinations, pairwise, permutations
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ TREE_FEATURES = 0xF1357AEA2E62A9C5
 NODE_FEATURES = 0xDB4F0B9175AE2165
 PARAMETERS = 0xBBE0563303A4615F
 THRESHOLDS = 0xA0761D6478BD642F
+TIES = 0x8EBC6AF09C88C6E3
 
 
 def wrap(number):
@@ -115,7 +115,7 @@ def tree_features(key, n_features, size):
 
 def bin_ends(column, mass, max_bins):
     """The greatest values of quantile bins: the k-th is the least value with k shares below."""
-    values = np.unique(column)
+    values = np.unique(column[mass > 0])
     if len(values) <= max_bins:
         return values
     reach = np.array([mass[column <= value].sum() for value in values])
@@ -124,11 +124,11 @@ def bin_ends(column, mass, max_bins):
 
 
 def bin_bounds(column, mass, max_bins):
-    """The smallest and the greatest value in each row's bin."""
+    """The smallest and the greatest value in each row's bin; NaN for a row of no mass."""
     ends = bin_ends(column, mass, max_bins)
-    bins = [int((ends < value).sum()) for value in column]
-    same = np.equal.outer(bins, bins)
-    return np.array([(column[rows].min(), column[rows].max()) for rows in same]).T
+    bins = np.where(mass > 0, [(ends < value).sum() for value in column], -1)
+    of_bin = {b: column[bins == b] for b in set(bins)} | {-1: np.array([np.nan])}
+    return np.array([(of_bin[b].min(), of_bin[b].max()) for b in bins]).T
 
 
 def bounds(X, mass, recipe, max_bins):
@@ -171,6 +171,7 @@ def variance(y, w):
 IMPURITIES = {
     "gini": gini,
     "entropy": entropy,
+    "log_loss": entropy,
     "entropy2": entropy2,
     "misclassification": misclassification,
     "variance": variance,
@@ -216,16 +217,32 @@ class Split(NamedTuple):
     cut: float
 
 
-def every_cut(y, values, a, b):
-    return True
+def leaves_enough(problem, rows, is_left, weigh):
+    """Are enough rows, and if asked enough weight, on either side?"""
+    settings, w = problem.recipe.settings, problem.weights
+    sides = rows[is_left], rows[~is_left]
+    weight = settings.min_weight_fraction_leaf * w.sum() if weigh else 0
+    return all(len(s) >= settings.min_samples_leaf and w[s].sum() >= weight for s in sides)
 
 
-def boundary_cut(y, values, a, b):
-    """Not between rows that share one target."""
-    return len(np.unique(y[(values == a) | (values == b)], axis=0)) > 1
+def every_cut(problem, rows, values, cuts):
+    return [cut for cut in cuts if leaves_enough(problem, rows, values <= cut, weigh=False)]
 
 
-SEARCHES = {"exact": every_cut, "histogram": every_cut, "boundary": boundary_cut}
+def boundary_cuts(problem, rows, values, cuts):
+    """Not between rows that share one target, unless a limit on the leaves allows nothing beyond"""
+    allowed = [cut for cut in cuts if leaves_enough(problem, rows, values <= cut, weigh=True)]
+    limits = ({*allowed[:1]} - {*cuts[:1]}) | ({*allowed[-1:]} - {*cuts[-1:]})
+    above = dict(pairwise(np.unique(values)))
+    around = {cut: np.isin(values, [cut, above[cut]]) for cut in allowed}
+    return [
+        cut
+        for cut in allowed
+        if cut in limits or len(np.unique(problem.y[rows][around[cut]], axis=0)) > 1
+    ]
+
+
+SEARCHES = {"exact": every_cut, "histogram": every_cut, "boundary": boundary_cuts}
 
 
 def varies(problem, rows, feature):
@@ -234,15 +251,8 @@ def varies(problem, rows, feature):
 
 def cuts(problem, rows, feature, key):
     """The cuts of a feature that a node looks at, ascending."""
-    settings, admits = problem.recipe.settings, SEARCHES[problem.recipe.search]
-    values, y = problem.high[rows, feature], problem.y[rows]
-    found = [
-        a
-        for a, b in pairwise(np.unique(values))
-        if settings.min_samples_leaf <= (values <= a).sum()
-        and settings.min_samples_leaf <= (values > a).sum()
-        and admits(y, values, a, b)
-    ]
+    settings, values = problem.recipe.settings, problem.high[rows, feature]
+    found = SEARCHES[problem.recipe.search](problem, rows, values, list(np.unique(values)[:-1]))
     if settings.n_thresholds:
         found = sorted(shuffled(found, stream(key, THRESHOLDS + feature))[: settings.n_thresholds])
     return found
@@ -266,16 +276,26 @@ def scored(problem, rows, parameters):
     return splits
 
 
-def better(a, b, tie):
-    """The lower score; of equal ones the first feature, then the lowest cut."""
-    if abs(a.score - b.score) > tie:
-        return min(a, b)
-    return min(a, b, key=lambda split: (split.feature, split.cut))
+def near(splits, tie):
+    """The splits that are as good as the best."""
+    least = min((split.score for split in splits), default=0)
+    return [split for split in splits if split.score <= least + tie]
 
 
-def best(splits, tie):
-    """The best split, or None."""
-    return reduce(lambda a, b: better(a, b, tie), splits) if splits else None
+def by_feature(splits):
+    return [[s for s in splits if s.feature == j] for j in sorted({s.feature for s in splits})]
+
+
+def best(splits, tie, key, random_ties):
+    """The best split, or None: of features that are as good as any the first, or one by chance; of
+    its cuts that are as good as any the lowest."""
+    features = near([min(own) for own in by_feature(splits)], tie)
+    if not features:
+        return None
+    rank = {s.feature: draw(stream(key, TIES), s.feature) for s in features}
+    feature = min(rank, key=rank.get) if random_ties else min(rank)
+    own = [split for split in splits if split.feature == feature]
+    return min(near(own, tie), key=lambda split: split.cut)
 
 
 def node_features(problem, rows, key):
@@ -289,13 +309,10 @@ def node_features(problem, rows, key):
     return sorted(order[:n])
 
 
-def best_of_features(problem, rows, key, tie):
-    """The best split of each feature looked at."""
-    found = []
-    for feature in node_features(problem, rows, key):
-        parameters = [(feature, cut) for cut in cuts(problem, rows, feature, key)]
-        found.append(best(scored(problem, rows, parameters), tie))
-    return [split for split in found if split]
+def node_parameters(problem, rows, key):
+    """Every cut of every feature looked at."""
+    features = node_features(problem, rows, key)
+    return [(j, cut) for j in features for cut in cuts(problem, rows, j, key)]
 
 
 def random_parameters(problem, rows, key):
@@ -317,10 +334,11 @@ def random_parameters(problem, rows, key):
 
 def find_split(problem, rows, key):
     """The split of a node, or None."""
+    settings = problem.recipe.settings
+    draw_parameters = random_parameters if settings.rho else node_parameters
+    splits = scored(problem, rows, draw_parameters(problem, rows, key))
     tie = TIE * len(rows) * weighted_impurity(problem, rows)
-    if problem.recipe.settings.rho:
-        return best(scored(problem, rows, random_parameters(problem, rows, key)), tie)
-    return best(best_of_features(problem, rows, key, tie), tie)
+    return best(splits, tie, key, settings.random_ties)
 
 
 def pays(problem, rows, split):
@@ -433,31 +451,34 @@ def normalised(numbers):
     return np.array(numbers) / sum(numbers)
 
 
-def average_classes(ends, roots):
+def average_classes(ends, roots, units):
     return np.mean([posterior(stats) for stats in ends], axis=0)
 
 
-def product_classes(ends, roots):
-    """Each leaf gets one more row, a part of it for each class."""
-    extended = [(stats + 1 / len(stats)) / (stats.sum() + 1) for stats in ends]
+def product_classes(ends, roots, units):
+    """Each leaf gets one more row of its tree's mean weight, a part of it for each class."""
+    extended = [
+        (stats + unit / len(stats)) / (stats.sum() + unit)
+        for stats, unit in zip(ends, units, strict=True)
+    ]
     return normalised(np.prod(extended, axis=0))
 
 
-def vote_classes(ends, roots):
+def vote_classes(ends, roots, units):
     winners = [list(stats).index(max(stats)) for stats in ends]
     return normalised([winners.count(k) for k in range(len(ends[0]))])
 
 
-def average_means(ends, roots):
+def average_means(ends, roots, units):
     return np.mean([mean(stats) for stats in ends], axis=0)
 
 
-def product_means(ends, roots):
+def product_means(ends, roots, units):
     """Normal distributions multiplied; each leaf's variance gets one more row, of its root's."""
     n_targets = len(ends[0]) // 2
     precisions = [
-        (end[0] + 1) / (end[1 + n_targets :] + root[1 + n_targets :] / root[0])
-        for end, root in zip(ends, roots, strict=True)
+        (end[0] + unit) / (end[1 + n_targets :] + unit * root[1 + n_targets :] / root[0])
+        for end, root, unit in zip(ends, roots, units, strict=True)
     ]
     return sum(p * mean(end) for p, end in zip(precisions, ends, strict=True)) / sum(precisions)
 
@@ -474,7 +495,8 @@ COMBINERS = {
 def answer(trees, combiner, task, x, depth=None):
     """What trees, as (nodes, stats), say together of a row."""
     ends = [stats[walk(nodes, x, depth)] for nodes, stats in trees]
-    return COMBINERS[combiner, task](ends, [stats[0] for _, stats in trees])
+    units = [nodes[0]["weight"] / nodes[0]["n_rows"] for nodes, _ in trees]
+    return COMBINERS[combiner, task](ends, [stats[0] for _, stats in trees], units)
 
 
 def out_of_bag(trees, bags, combiner, task, X):

@@ -43,6 +43,7 @@ OPTIONS = [
     {"max_features": 1},
     {"subspace": "tree", "max_features": 2, "bootstrap": False},
     {"min_samples_leaf": 4, "max_features": None},
+    {"min_weight_fraction_leaf": 0.1, "max_features": None},
     {"max_depth": 2, "min_samples_split": 10},
     {"min_impurity_decrease": 0.05},
 ]
@@ -80,13 +81,16 @@ def test_bins(monkeypatch):
 
 
 def test_by_hand():
-    """Values 1 1 2 2 3 4 4 of classes a b b b b b c: gaps after 1, 2, 3; not in the run of b."""
+    """Values 1 1 2 2 3 4 4 of classes a b b b b b c: gaps after 1, 2, 3; not in the run of b,
+    unless a leaf needs more rows, or more weight, than there are beyond it."""
     keys = np.array([[0, 0, 1, 1, 2, 3, 3]])
     marks = np.array([0, 1, 1, 1, 1, 1, 2])
     assert candidates(keys, marks, "exact") == [3]
     assert candidates(keys, marks, "boundary") == [2]
     assert candidates(keys, marks, "exact", min_samples_leaf=3) == [1]
-    assert candidates(keys, marks, "boundary", min_samples_leaf=3) == [0]
+    assert candidates(keys, marks, "boundary", min_samples_leaf=3) == [1]
+    assert candidates(keys, marks, "boundary", 1, np.ones(7), 3.0) == [1]
+    assert candidates(keys, marks, "boundary", 1, np.ones(7), 4.0) == [0]
 
 
 def test_every_search_is_counted():

@@ -53,10 +53,11 @@ def test_bins_are_those_of_the_twin(X, max_bins, rng):
     for column, (codes, lower, upper) in zip(
         X.T, tables(encode(X, weights, max_bins)), strict=True
     ):
+        counted = mass > 0  # the codes of the other rows mean nothing
         low, high = naive.bin_bounds(column, mass, max_bins)
         assert len(upper) <= max_bins
-        np.testing.assert_array_equal(lower[codes], low)
-        np.testing.assert_array_equal(upper[codes], high)
+        np.testing.assert_array_equal(lower[codes[counted]], low[counted])
+        np.testing.assert_array_equal(upper[codes[counted]], high[counted])
 
 
 @few_examples

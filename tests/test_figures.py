@@ -158,7 +158,7 @@ def test_text_stands_out_and_colours_tell_values_apart(name):
             paper, ink = luminance(fill[text.get_gid()]), luminance(text.get_color())
             assert (max(paper, ink) + 0.05) / (min(paper, ink) + 0.05) > 4.5
     leaves = [i for i in view.shown() if view.ends_at(i)]
-    n_values = len({view.value(i) for i in leaves})
+    n_values = len({view.value_of(i) for i in leaves})
     assert len({fill[f"node {i}"] for i in leaves}) == min(n_values, 10)
 
 

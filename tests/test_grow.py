@@ -244,6 +244,26 @@ def root_score(nodes):
     return below["weight"] @ below["impurity"], tie
 
 
+LEAF_LIMITS = [
+    *({"min_samples_leaf": rows} for rows in range(1, 6)),
+    *({"min_weight_fraction_leaf": share} for share in (0.1, 0.25)),
+]
+
+
+@few_examples
+@given(problems(search="boundary", rho=0, n_thresholds=0, max_bins=255), st.data())
+def test_boundaries_are_enough(problem, data):
+    """Whatever the leaves need: a better cut would lie at a boundary, or at the limit itself."""
+    case, *rest = problem
+    limits = data.draw(st.sampled_from(LEAF_LIMITS))
+    found = [
+        root_score(grow(case._replace(search=search), *rest, max_depth=1, **limits).nodes)
+        for search in ("boundary", "exact")
+    ]
+    # Each may be off by a tie, and take a cut that is a tie from its best.
+    assert abs(found[0][0] - found[1][0]) <= 4 * found[0][1]
+
+
 @few_examples
 @given(st.integers(1, 40), st.integers(0, 2**64 - 1))
 def test_fewer_thresholds_are_some_of_more(n_cuts, key):

@@ -34,10 +34,16 @@ def rising(n, top=0.9):
     return top * (1.0 - np.exp(-np.arange(n) / 3.0)) + 0.05
 
 
+def parts(total, share=0.5):
+    return total, share * total, total - share * total, 2.0 * total
+
+
 def classification(n, share_wrong=0.2):
-    total = rng.gamma(2.0, 0.3, n)
-    aleatoric = total * rng.uniform(0.2, 0.9, n)
-    return total, aleatoric, total - aleatoric, rng.random(n) < share_wrong
+    return parts(rng.gamma(2.0, 0.3, n), rng.uniform(0.2, 0.9, n)), rng.random(n) < share_wrong
+
+
+def untold(n):
+    return np.full(n, np.nan), np.full(n, np.nan), np.full(n, np.nan), rising(n)
 
 
 def matrix(n_classes):
@@ -49,6 +55,7 @@ def names(n, text="class"):
     return [f"{text} {i}" for i in range(n)]
 
 
+REASON = "no row was held out: there are neither bags nor validation rows"
 CURVES = {split: rising(13, 0.9 - 0.05 * k) for k, split in enumerate(SPLITS)}
 NAN = np.full(13, np.nan)
 
@@ -87,19 +94,31 @@ PICTURES = {
         *classification(90, 1.0), TITLE
     ),
     "classification, constant": lambda: figures.uncertainty_classification(
-        np.ones(50), np.ones(50), np.zeros(50), np.arange(50) < 9, TITLE
+        parts(np.ones(50), 1.0), np.arange(50) < 9, TITLE, 0.0123
     ),
-    "regression": lambda: figures.uncertainty_regression(rising(99), rising(99) ** 2, TITLE),
+    "classification, no noise": lambda: figures.uncertainty_classification(
+        parts(rising(50), 0.0), np.arange(50) < 9, TITLE, 1e-7
+    ),
+    "classification, untold": lambda: figures.uncertainty_classification(
+        untold(50), np.arange(50) < 9, TITLE, np.nan, REASON
+    ),
+    "regression": lambda: figures.uncertainty_regression(parts(rising(99)), rising(99) ** 2, TITLE),
+    "regression, large": lambda: figures.uncertainty_regression(
+        parts(1e7 * rising(99)), 4e3 * rising(99), TITLE, 12345.6
+    ),
     "regression, many": lambda: figures.uncertainty_regression(
-        rng.gamma(3, 1, 6000), rng.gamma(1, 1, 6000), TITLE
+        parts(rng.gamma(3, 1, 6000)), rng.gamma(1, 1, 6000), TITLE
     ),
-    "regression, 5": lambda: figures.uncertainty_regression(rising(5), rising(5) ** 2, TITLE),
-    "regression, 0": lambda: figures.uncertainty_regression([], [], TITLE),
+    "regression, 5": lambda: figures.uncertainty_regression(parts(rising(5)), rising(5), TITLE),
+    "regression, 0": lambda: figures.uncertainty_regression(parts(np.zeros(0)), [], TITLE),
     "regression, constant": lambda: figures.uncertainty_regression(
-        np.ones(6000), rng.gamma(1, 1, 6000), TITLE
+        parts(np.ones(6000)), rng.gamma(1, 1, 6000), TITLE
     ),
     "regression, no errors": lambda: figures.uncertainty_regression(
-        np.zeros(50), np.zeros(50), TITLE
+        parts(np.zeros(50)), np.zeros(50), TITLE
+    ),
+    "regression, untold": lambda: figures.uncertainty_regression(
+        untold(50), rising(50), TITLE, np.nan, REASON
     ),
     "importance": lambda: figures.importance(names(64), rising(64), 0.1 * rising(64), TITLE),
     "importance, 1": lambda: figures.importance(["only"], [1.0], [0.0], TITLE),
@@ -319,9 +338,9 @@ def test_many_classes_have_colours_only_and_few_labels(drawn):
 
 
 def test_error_rates_are_those_of_the_bins(drawn):
-    entropy = np.repeat([0.0, 0.5, 1.0], [50, 30, 20])
-    wrong = np.concatenate([np.zeros(50), np.arange(30) < 6, np.arange(20) < 15]).astype(bool)
-    figure = figures.uncertainty_classification(entropy, entropy / 2, entropy / 2, wrong, TITLE)
+    total = np.repeat([0.0, 0.5, 1.0], [50, 30, 20])
+    wrong = np.concatenate([np.zeros(50), np.arange(30) < 6, np.arange(20) < 15])
+    figure = figures.uncertainty_classification(parts(total), wrong, TITLE)
     ax = figure.axes[0]
     assert [bar.get_height() for bar in ax.patches] == [0.0, 6 / 30, 15 / 20]
     assert words(ax)[0].strings == ["50", "30", "20"]
@@ -329,30 +348,59 @@ def test_error_rates_are_those_of_the_bins(drawn):
     assert notes(figure).startswith("21 of 100 rows wrong")
 
 
-def test_histograms_hold_all_right_and_all_wrong_rows(drawn):
-    for name in ("classification", "classification, 5", "classification, constant"):
-        for ax in drawn[name].axes[1:]:
-            totals = [stairs.get_data().values.sum() for stairs in ax.patches]
-            np.testing.assert_allclose([total for total in totals if total], 1.0)
+def test_bars_are_the_noise_and_on_it_what_is_not_known():
+    total, abs_error = np.repeat([1.0, 4.0], 20), np.repeat([3.0, 4.0, 0.0, 2.0], 10)
+    pictures = (
+        figures.uncertainty_classification(parts(total, 0.25), total > 2, TITLE, 0.0123),
+        figures.uncertainty_regression(parts(total, 0.25), abs_error, TITLE, 0.0123),
+    )
+    for figure in pictures:
+        noise, unknown = np.split(np.array(figure.axes[1].patches), 2)
+        assert [bar.get_height() for bar in noise] == [0.25, 1.0]
+        assert [bar.get_y() for bar in unknown] == [0.25, 1.0]
+        assert [bar.get_height() for bar in unknown] == [0.75, 3.0]
+        assert "noise (aleatoric): 0.62 ± 0.01" in legend(figure.axes[1])
+    (measured,) = pictures[1].axes[1].lines
+    np.testing.assert_allclose(measured.get_ydata(), [12.5, 2.0])  # means of 9, 16 and of 0, 4
+
+
+def test_every_row_stands_where_its_parts_are():
+    found, wrong = classification(90)
+    right_rows, wrong_rows = (
+        figures.uncertainty_classification(found, wrong, TITLE).axes[2].collections[:2]
+    )
+    both = np.column_stack([found[1], found[2]])
+    np.testing.assert_array_equal(right_rows.get_offsets(), both[~wrong])
+    np.testing.assert_array_equal(wrong_rows.get_offsets(), both[wrong])
+
+
+def test_what_cannot_be_told_is_said_and_no_panel_is_empty(drawn):
+    for name in ("classification, untold", "regression, untold"):
+        (ax,) = drawn[name].axes
+        title = drawn[name].get_suptitle().replace("\n", " ")
+        assert title.endswith(f"noise and what is not known cannot be told: {REASON}")
+        assert len(ax.patches) + len(ax.collections) > 0
+        assert "aleatoric" not in " ".join(legend(ax))
+    (rates,) = [drawn["classification, untold"].axes[0].patches]
+    assert sum(bar.get_height() for bar in rates) > 0
 
 
 def test_rows_with_a_nan_are_left_out():
     values = np.array([0.1, np.nan, 0.3, 0.2])
-    figure = figures.uncertainty_classification(values, values, values, values > 0.25, TITLE)
+    found = parts(values)
+    figure = figures.uncertainty_classification(found, values > 0.25, TITLE)
     assert notes(figure).startswith("1 of 3 rows wrong")
-    assert notes(figures.uncertainty_regression(values, values, TITLE)).startswith("3 rows")
+    assert notes(figures.uncertainty_regression(found, values, TITLE)).startswith("3 rows")
+    unvoted = figures.uncertainty_classification(parts(np.ones(4)), values, TITLE)
+    assert notes(unvoted).startswith("3 of 3 rows wrong")
 
 
-def test_regression_shows_rows_and_the_rmse_of_bins():
-    std = np.repeat([1.0, 2.0], 20)
-    abs_error = np.repeat([3.0, 4.0, 0.0, 2.0], 10)
-    scatter, by_bin = figures.uncertainty_regression(std, abs_error, TITLE).axes
+def test_regression_shows_the_error_of_rows_by_the_root_of_the_total():
+    total, abs_error = np.repeat([1.0, 4.0], 20), rising(40)
+    scatter = figures.uncertainty_regression(parts(total), abs_error, TITLE).axes[0]
     np.testing.assert_array_equal(
-        scatter.collections[0].get_offsets(), np.column_stack([std, abs_error])
+        scatter.collections[0].get_offsets(), np.column_stack([np.sqrt(total), abs_error])
     )
-    rmse, mean_std = by_bin.lines
-    np.testing.assert_allclose(rmse.get_ydata(), [np.sqrt(12.5), np.sqrt(2)])
-    np.testing.assert_allclose(mean_std.get_ydata(), [1, 2])
 
 
 def test_many_rows_are_shown_as_hexagons_that_count_them_all(drawn):

@@ -2,15 +2,18 @@
 
 import json
 import os
+import pickle
 import zipfile
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, load
-from forestlab.core.arrays import AXIS, BOTH, CATEGORY, LEAF, OBLIQUE, QUADRATIC, plant
+from forestlab.core.arrays import AXIS, BOTH, CATEGORY, LEAF, OBLIQUE, QUADRATIC, Forest, plant
+from forestlab.core.descend import sum_kernel
 from forestlab.estimators import ESTIMATORS
 from forestlab.handmade import build_tree
 from forestlab.storage import FOREST, TEXT, check_forest
@@ -151,6 +154,57 @@ def test_parameters_that_are_no_values_are_left_out(tmp_path):
     assert back.max_features == 0.5
     assert back.oob_score_ == 4
     assert back.seed_ == model.seed_
+
+
+def swapped(value):
+    """As a machine of the other byte order would have it."""
+    if isinstance(value, Forest):
+        return Forest(*map(swapped, value))
+    return value.astype(value.dtype.newbyteorder("S")) if isinstance(value, np.ndarray) else value
+
+
+def by_file(model, folder):
+    model.save(folder / "model")
+    parts = {name: swapped(part) for name, part in parts_of(folder / "model").items()}
+    np.savez(folder / "other.npz", **parts)
+    return load(folder / "other.npz")
+
+
+def by_pickle(model, folder):
+    vars(model).update({name: swapped(value) for name, value in vars(model).items()})
+    return pickle.loads(pickle.dumps(model))
+
+
+def by_joblib(model, folder):
+    vars(model).update({name: swapped(value) for name, value in vars(model).items()})
+    joblib.dump(model, folder / "model")
+    return joblib.load(folder / "model")
+
+
+@pytest.mark.parametrize("way", [by_file, by_pickle, by_joblib])
+@for_each
+def test_a_model_of_a_machine_of_other_byte_order(cls, way, tmp_path):
+    model, X = fitted(cls)
+    answers, fitted_values = model.predict(X), dict(vars(model))
+    back = way(model, tmp_path)
+    assert_same(back.predict(X), answers)
+    for name, value in fitted_values.items():
+        if isinstance(value, np.ndarray | tuple):
+            assert_same(getattr(back, name), value)
+
+
+@for_each
+def test_a_memory_map_compiles_nothing_more(cls, tmp_path):
+    """joblib gives its workers such maps of large arrays, which cannot be written to."""
+    model, X = fitted(cls)
+    answers = model.predict(X)
+    kernel = sum_kernel(cls.task, model.combine)
+    before = len(kernel.signatures)
+    joblib.dump(model, tmp_path / "model")
+    back = joblib.load(tmp_path / "model", mmap_mode="r")
+    assert_same(back.predict(X), answers)
+    assert len(kernel.signatures) == before
+    assert all(type(array) is np.ndarray and array.flags.writeable for array in back.forest_)
 
 
 # ---- the file ----------------------------------------------------------------------------------
@@ -362,9 +416,12 @@ def test_a_forest_that_would_be_walked_astray_is_refused(change, what, saved, tm
         load(rewritten(saved, tmp_path, **parts))
 
 
-@pytest.mark.parametrize("size", [-1, 81, 10**12])
-def test_bags_of_more_rows_than_there_are_are_refused(size, saved, tmp_path):
-    recipe = json.loads(parts_of(saved)[TEXT].tobytes())["recipe"] | {"bag_size": size}
+@pytest.mark.parametrize(
+    ("size", "replace"), [(-1, True), (2**31, True), (10**12, True), (-1, False), (81, False)]
+)
+def test_bags_that_cannot_be_drawn_are_refused(size, replace, saved, tmp_path):
+    bag = {"bag_size": size, "replace": replace}
+    recipe = json.loads(parts_of(saved)[TEXT].tobytes())["recipe"] | bag
     with pytest.raises(ValueError, match="its bags do not fit together"):
         load(with_text(saved, tmp_path, recipe=recipe))
 

@@ -20,8 +20,8 @@ from forestlab.core.prune import best_depth
 from forestlab.numbers import numbers_of
 from forestlab.pictures import pictures
 from forestlab.study.coverage import LEVELS
-from forestlab.study.deeper import evenly
 from forestlab.study.metrics import METRICS
+from forestlab.study.rows import evenly
 
 SMALL = ("tracking=none", "n_estimators=12")
 # A run's model knows the names of its columns; here it is asked with arrays.

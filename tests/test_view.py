@@ -62,6 +62,7 @@ def grown(task="classification", depth=4, n_targets=1, seed=0):
         rho=0,
         n_thresholds=0,
         midpoint=True,
+        random_ties=False,
     )
     criterion = "gini" if task == "classification" else "variance"
     recipe = Recipe(criterion, "exact", settings, 3 if task == "classification" else 0)
@@ -192,7 +193,7 @@ def test_inner_nodes_are_summed_up_from_their_leaves():
     mean = np.average(values, axis=0, weights=weights)
     squares = weights @ (values - mean) ** 2
     np.testing.assert_allclose(view.tree.stats[0], [8.0, *mean, *squares])
-    assert view.predict([[5.0]], depth=0).tolist() == [view.value(0)]
+    assert view.predict([[5.0]], depth=0).tolist() == [view.value_of(0)]
     assert view.predict([[5.0], [-1.0]]).tolist() == [[6, 1], [1, 4]]
     assert view.value_text(0, 1) == "[4.4, 1.1]"
     assert build_tree([0.00123, -1e-9, 0, 2.0]).value_text(0, 2) == "[0.0012, -1e-09, 0, 2]"

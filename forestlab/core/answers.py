@@ -28,7 +28,7 @@ def mixed_label(stats, labels, frontier, n_ends):
         return labels[frontier.ends[0]]
     posterior = np.zeros((1, stats.shape[1]))
     for end in range(n_ends):
-        average_classes(stats, frontier.ends[end], 0, frontier.shares[end], posterior, 0)
+        average_classes(stats, frontier.ends[end], 0, 1.0, frontier.shares[end], posterior, 0)
     label = 0
     for k in range(1, stats.shape[1]):
         if posterior[0, k] > posterior[0, label]:

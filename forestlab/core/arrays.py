@@ -94,6 +94,7 @@ class Settings(NamedTuple):
     rho: int  # split parameters drawn at each node; 0: all
     n_thresholds: int  # cuts kept of those a feature proposes; 0: all
     midpoint: bool  # cuts lie midway between neighbours, else on the lower one
+    random_ties: bool  # of equal features one by chance, else the first
 
 
 def n_trees(forest: Forest) -> int:
@@ -106,6 +107,14 @@ def tree_of(forest: Forest, t: int) -> Tree:
     params = slice(forest.first_param[t], forest.first_param[t + 1])
     bits = slice(forest.first_bit[t], forest.first_bit[t + 1])
     return Tree(forest.nodes[nodes], forest.stats[nodes], forest.params[params], forest.bits[bits])
+
+
+def alone(forest: Forest, t: int) -> Forest:
+    """Tree t as a forest of its own, as views into the forest."""
+    tree = tree_of(forest, t)
+    steps = forest.steps[forest.first_node[t] : forest.first_node[t + 1]]  # empty if they are
+    nodes, params, bits = (_offsets([len(part)]) for part in (tree.nodes, tree.params, tree.bits))
+    return Forest(*tree, nodes, params, bits, steps)
 
 
 def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:

@@ -6,9 +6,10 @@ if no tree was asked. Labels are taken later still.
 
 - *average*: the mean of the posteriors or means.
 - *product*: the posteriors are multiplied, as a sum of logs. A class that a leaf has not seen would
-  veto for ever, so each leaf first gets one more observation, spread evenly over the classes:
-  ``(n_c + 1/C) / (n + 1)``. For regression each leaf is a normal distribution whose variance gets
-  one more observation of the root's variance; the product's mean weighs leaves by precision.
+  veto for ever, so each leaf first gets one more row, spread evenly over the classes:
+  ``(n_c + u/C) / (n + u)``. For regression each leaf is a normal distribution whose variance gets
+  one more row of the root's variance; the product's mean weighs leaves by precision. That row has
+  the *unit* u, the root's weight per row, so that it does not matter in what unit weights are.
 - *vote*: each tree has one vote, for the class of greatest weight (the first of equal ones).
 """
 
@@ -32,40 +33,46 @@ def class_weight(stats, i):
 
 
 @jitable
-def average_classes(stats, i, root, share, sums, row):
+def unit_of(root):
+    """The weight per row of a tree's root, given its node; of a tree made by hand 1."""
+    return root["weight"] / root["n_rows"] if root["n_rows"] > 0 else 1.0
+
+
+@jitable
+def average_classes(stats, i, root, unit, share, sums, row):
     weight = class_weight(stats, i)
     for k in range(stats.shape[1]):
         sums[row, k] += share * (stats[i, k] / weight)  # exactly 1 in a pure leaf
 
 
 @jitable
-def average_moments(stats, i, root, share, sums, row):
+def average_moments(stats, i, root, unit, share, sums, row):
     for k in range(sums.shape[1]):
         sums[row, k] += share * stats[i, 1 + k]
 
 
 @jitable
-def product_classes(stats, i, root, share, sums, row):
+def product_classes(stats, i, root, unit, share, sums, row):
     n_classes = stats.shape[1]
     weight = class_weight(stats, i)
     for k in range(n_classes):
-        sums[row, k] += share * log((stats[i, k] + 1.0 / n_classes) / (weight + 1.0))
+        sums[row, k] += share * log((stats[i, k] + unit / n_classes) / (weight + unit))
 
 
 @jitable
-def product_moments(stats, i, root, share, sums, row):
+def product_moments(stats, i, root, unit, share, sums, row):
     """sums = [precision × mean of each target, precision of each target]"""
     n_targets = sums.shape[1] // 2
     for k in range(n_targets):
         root_variance = stats[root, 1 + n_targets + k] / stats[root, 0]
-        variance = (stats[i, 1 + n_targets + k] + root_variance) / (stats[i, 0] + 1.0)
+        variance = (stats[i, 1 + n_targets + k] + unit * root_variance) / (stats[i, 0] + unit)
         precision = share / variance if variance > 0.0 else share
         sums[row, k] += precision * stats[i, 1 + k]
         sums[row, n_targets + k] += precision
 
 
 @jitable
-def vote_classes(stats, i, root, share, sums, row):
+def vote_classes(stats, i, root, unit, share, sums, row):
     best = 0
     for k in range(1, stats.shape[1]):
         if stats[i, k] > stats[i, best]:

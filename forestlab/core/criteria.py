@@ -2,19 +2,23 @@
 
 A row contributes amounts to *slots*: its weight to the slot of its class, or for regression its
 weight to slot 0 and its weighted, centred targets to the slots after it. A *side* is the running
-sum of contributions on one side of a cut, an array of a number a slot. Beside it go two plain
-numbers, which thereby stay in registers: the side's `weight`, and one number `derived` from the
-slots (gini: the sum of their squares).
+sum of contributions on one side of a cut, an array of a number a slot. Beside it go a few plain
+numbers, which thereby stay in registers: a tuple, of which the first is the side's weight.
 
-`add` moves an amount into a slot (or out, if negative) and returns both brought up to date, so that
-moving a row costs the same with 2 classes or 300. `score` is the side's weight × impurity, up to a
-constant of the node: the sum over both sides is what a split minimises.
+`add` moves an amount into a slot (or out, if negative) and returns these numbers brought up to
+date, so that moving a row costs the same with 2 classes or 300. `score` is the side's weight ×
+impurity, up to a constant of the node: the sum over both sides is what a split minimises.
+
+Weights may span any range. So no score is a small difference of large numbers: the node's heaviest
+class has slot 0, and the *rest*, the weight of all others, is summed by itself. As no impurity here
+is below rest / weight, scores are good to about n ε of the node's weight × impurity, which is what
+a tie is measured by (see search).
 
 To add a criterion: write `add`, `score` and `impurity` and give it a row in CRITERIA.
 """
 
 from collections.abc import Callable
-from math import log
+from math import log, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +26,9 @@ import numpy as np
 from forestlab.core.jit import jitable
 
 # ---- classification: a slot a class ------------------------------------------------------------
+
+
+NOTHING = (0.0, 0.0, 0.0)  # the numbers of a side without rows
 
 
 @jitable
@@ -33,63 +40,102 @@ def class_gather(y, rows, weights, slots, amounts, stats, sums):
         slots[i, 0] = label
         amounts[i, 0] = weights[i]
         stats[label] += weights[i]
-    n_present = 0
+    n_present, main = 0, 0
     for k in range(stats.shape[0]):
         sums[k] = stats[k]
         n_present += stats[k] > 0.0
+        if stats[k] > stats[main]:
+            main = k
+    if main > 0 and n_present > 1:
+        sums[0], sums[main] = stats[main], stats[0]
+        swap_slots(slots, rows.shape[0], np.uint32(main))
     return n_present <= 1
 
 
 @jitable
-def class_impurity(score, total, derived, weight, stats):
-    return score(total, derived, weight) / weight
+def swap_slots(slots, n_rows, main):
+    """The main class moves to slot 0, and the class of slot 0 to its place."""
+    for i in range(n_rows):
+        label = slots[i, 0]
+        slots[i, 0] = np.uint32(0) if label == main else main if label == 0 else label
 
 
 @jitable
-def gini_add(side, slot, amount, derived, weight):
-    """Derived: the sum of squared class weights."""
+def class_impurity(score, total, numbers, stats):
+    return score(total, numbers) / numbers[0]
+
+
+@jitable
+def gini_add(side, slot, amount, numbers):
+    """Numbers: weight, rest, the sum of products of the weights of any two different classes."""
+    weight, rest, crossed = numbers
     before = side[slot]
     side[slot] = before + amount
-    return derived + amount * (before + before + amount), weight + amount
+    others = rest if slot == 0 else weight - before
+    return weight + amount, rest if slot == 0 else rest + amount, crossed + amount * others
 
 
 @jitable
-def gini_score(side, derived, weight):
-    return weight - derived / weight if weight > 0.0 else 0.0
+def gini_add_whole(side, slot, amount, numbers):
+    """Whole numbers leave no rounding to be careful of: the rest is not looked at."""
+    weight, rest, crossed = numbers
+    before = side[slot]
+    side[slot] = before + amount
+    return weight + amount, rest, crossed + amount * (weight - before)
 
 
 @jitable
-def entropy_add(side, slot, amount, derived, weight):
-    """Derived: the sum of n log n over class weights n."""
+def gini_score(side, numbers):
+    weight, _, crossed = numbers
+    return 2.0 * crossed / weight if weight > 0.0 else 0.0
+
+
+@jitable
+def entropy_add(side, slot, amount, numbers):
+    """Numbers: weight, rest, the sum of n log n over class weights n in the rest."""
+    weight, rest, logs = numbers
+    if slot == 0:
+        return weight + amount, rest, logs
     before = side[slot]
     after = before + amount
     side[slot] = after
-    return derived + (n_log_n(after) - n_log_n(before)), weight + amount
+    return weight + amount, rest + amount, logs + (n_log_n(after) - n_log_n(before))
 
 
 @jitable
-def entropy_score(side, derived, weight):
-    return n_log_n(weight) - derived
+def entropy_score(side, numbers):
+    """The sum of n log(weight / n)."""
+    weight, rest, logs = numbers
+    if weight <= 0.0:
+        return 0.0
+    main = weight - rest
+    of_main = -main * log1p(-rest / weight) if main > 0.0 else 0.0
+    return of_main + (rest * log(weight) - logs)
 
 
 @jitable
-def misclassification_add(side, slot, amount, derived, weight):
-    """Derived: the greatest class weight. Only taking from the greatest class has to look again."""
+def misclassification_add(side, slot, amount, numbers):
+    """Numbers: weight, rest, the greatest class weight in the rest. Only taking from that class has
+    to look again."""
+    weight, rest, greatest = numbers
     before = side[slot]
     after = before + amount
     side[slot] = after
+    if slot == 0:
+        return weight + amount, rest, greatest
     if amount > 0.0:
-        derived = max(derived, after)
-    elif before == derived:
-        derived = 0.0
-        for k in range(side.shape[0]):
-            derived = max(derived, side[k])
-    return derived, weight + amount
+        greatest = max(greatest, after)
+    elif before == greatest:
+        greatest = 0.0
+        for k in range(1, side.shape[0]):
+            greatest = max(greatest, side[k])
+    return weight + amount, rest + amount, greatest
 
 
 @jitable
-def misclassification_score(side, derived, weight):
-    return weight - derived
+def misclassification_score(side, numbers):
+    weight, rest, greatest = numbers
+    return min(rest, weight - greatest)
 
 
 @jitable
@@ -136,7 +182,7 @@ def moment_gather(y, rows, weights, slots, amounts, stats, sums):
 
 
 @jitable
-def variance_impurity(score, total, derived, weight, stats):
+def variance_impurity(score, total, numbers, stats):
     n_targets = (stats.shape[0] - 1) // 2
     squares = 0.0
     for k in range(n_targets):
@@ -145,21 +191,23 @@ def variance_impurity(score, total, derived, weight, stats):
 
 
 @jitable
-def variance_add(side, slot, amount, derived, weight):
+def variance_add(side, slot, amount, numbers):
+    weight, _, _ = numbers
     side[slot] += amount
-    return derived, weight + amount if slot == 0 else weight
+    return weight + amount if slot == 0 else weight, 0.0, 0.0
 
 
 @jitable
-def variance_score(side, derived, weight):
+def variance_score(side, numbers):
     """Minus the sum of squares that the side's mean explains."""
+    weight, _, _ = numbers
     if weight <= 0.0:
         return 0.0
     n_targets = side.shape[0] - 1
     explained = 0.0
     for k in range(n_targets):
-        explained += side[1 + k] * side[1 + k]
-    return -explained / (weight * n_targets)
+        explained += side[1 + k] * (side[1 + k] / weight)  # a square alone might overflow
+    return -explained / n_targets
 
 
 # ---- the table ---------------------------------------------------------------------------------
@@ -173,6 +221,7 @@ class Criterion(NamedTuple):
     impurity: Callable
     scale: float = 1.0  # of the impurity that is reported and that min_impurity_decrease means
     alias_of: str = ""  # the name whose compiled kernel serves this one too
+    add_whole: Callable | None = None  # a quicker `add` for weights that are whole numbers
 
 
 def _classes(add, score, **more) -> Criterion:
@@ -184,8 +233,9 @@ def _moments(add, score, impurity, **more) -> Criterion:
 
 
 CRITERIA: dict[str, Criterion] = {
-    "gini": _classes(gini_add, gini_score),
+    "gini": _classes(gini_add, gini_score, add_whole=gini_add_whole),
     "entropy": _classes(entropy_add, entropy_score),
+    "log_loss": _classes(entropy_add, entropy_score, alias_of="entropy"),
     "entropy2": _classes(entropy_add, entropy_score, scale=1 / log(2), alias_of="entropy"),
     "misclassification": _classes(misclassification_add, misclassification_score),
     "variance": _moments(variance_add, variance_score, variance_impurity),

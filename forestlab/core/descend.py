@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import AXIS, BOTH, CATEGORY, LEAF, LEFT, OBLIQUE
-from forestlab.core.combine import COMBINERS
+from forestlab.core.combine import COMBINERS, unit_of
 from forestlab.core.jit import jitable, kernel, prefetch
 
 NO_DEPTH = 2**31 - 1  # deeper than any tree
@@ -214,6 +214,7 @@ def sum_kernel(task: str, combiner: str):
         for tile in range(0, X.shape[0], TILE):
             for t in range(trees[0], trees[1]):
                 root = forest.first_node[t]
+                unit = unit_of(forest.nodes[root])
                 n_tile = min(TILE, X.shape[0] - tile)
                 n_asked = ask(outside, t, first_row, tile, n_tile, outside.shape[0] == 0, rows)
                 if short:
@@ -221,11 +222,11 @@ def sum_kernel(task: str, combiner: str):
                 for k in range(n_asked):
                     voters[rows[k]] += 1
                     if short:
-                        contribute(stats, ends[k], root, 1.0, sums, rows[k])
+                        contribute(stats, ends[k], root, unit, 1.0, sums, rows[k])
                         continue
                     for end in range(frontier_walk(forest, t, X[rows[k]], depth, frontier)):
                         i, share = frontier.ends[end], frontier.shares[end]
-                        contribute(stats, i, root, share, sums, rows[k])
+                        contribute(stats, i, root, unit, share, sums, rows[k])
 
     return sum_answers
 
@@ -265,6 +266,7 @@ def surface_kernel(task: str, combiner: str):
         for tile in range(0, n_rows, TILE):
             for t in range(trees[0], trees[1]):
                 root = forest.first_node[t]
+                unit = unit_of(forest.nodes[root])
                 n_tile = min(TILE, n_rows - tile)
                 n_asked = ask(outside, t, first_row, tile, n_tile, all_asked, rows)
                 if short:
@@ -289,9 +291,9 @@ def surface_kernel(task: str, combiner: str):
                         for end in range(frontier_walk(forest, t, X[row], d, frontier)):
                             i, share = frontier.ends[end], frontier.shares[end]
                             if all_asked:
-                                contribute(stats, i, root, share, everyone.sums, place)
+                                contribute(stats, i, root, unit, share, everyone.sums, place)
                             if out:
-                                contribute(stats, i, root, share, left_out.sums, place)
+                                contribute(stats, i, root, unit, share, left_out.sums, place)
 
     return sum_by_depth
 
@@ -379,10 +381,11 @@ def table_kernel(task: str, combiner: str):
         n_mixed = 0
         for t in range(forest.first_node.shape[0] - 1):
             root = forest.first_node[t]
+            unit = unit_of(forest.nodes[root])
             for i in range(root, forest.first_node[t + 1]):
                 for k in range(table.shape[1]):
                     table[n_mixed, k] = 0.0
-                contribute(forest.stats, i, root, 1.0, table, n_mixed)
+                contribute(forest.stats, i, root, unit, 1.0, table, n_mixed)
                 lone = only_one(table, n_mixed)
                 place[i] = ~lone if lone >= 0 else n_mixed * table.shape[1]
                 n_mixed += lone < 0

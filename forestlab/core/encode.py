@@ -29,7 +29,8 @@ def encode(X, weights=None, max_bins: int = 0, n_jobs: int = 1) -> Columns:
     Parameters
     ----------
     X : (n_rows, n_features) array of finite numbers, of any real dtype and layout
-    weights : (n_rows,) array of positive numbers, or None; they only move quantiles
+    weights : (n_rows,) array of numbers of at least 0, or None; they only move quantiles. Rows of
+        no weight are as if they were not there: their codes mean nothing
     max_bins : at most this many codes a column; 0: as many as distinct values
     n_jobs : threads
     """
@@ -37,15 +38,18 @@ def encode(X, weights=None, max_bins: int = 0, n_jobs: int = 1) -> Columns:
     codes = np.empty((n_features, n_rows), np.uint8)
     tables: list = [None] * n_features
     wide: dict[int, np.ndarray] = {}
+    counted = None if weights is None or weights.all() else np.flatnonzero(weights)
+    masses = weights if counted is None else weights[counted]
 
     def encode_column(j: int, column: np.ndarray) -> None:
         number = np.zeros(SMALL, np.int64)
-        if 0 < _count_small(column, number) <= (max_bins or 256):
+        if counted is None and 0 < _count_small(column, number) <= (max_bins or 256):
             _look_up(column, number, codes[j])
             values = np.flatnonzero(number).astype(np.float64)
             tables[j] = values, values
             return
-        _, upper = tables[j] = _value_table(column, weights, max_bins)
+        seen = column if counted is None else column[counted]
+        _, upper = tables[j] = _value_table(seen, masses, max_bins)
         if len(upper) <= 256:
             _write_codes(column, upper, codes[j])
         else:

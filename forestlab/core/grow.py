@@ -15,13 +15,13 @@ import functools
 import numpy as np
 
 from forestlab.core.arrays import AXIS, LEAF, RIGHT
-from forestlab.core.criteria import CRITERIA
+from forestlab.core.criteria import CRITERIA, NOTHING
 from forestlab.core.jit import jitable, kernel
 from forestlab.core.learners import LEARNERS
 from forestlab.core.node import search_parameters, search_subset
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Plan
-from forestlab.core.search import SEARCHES, TIE, Limits, Total
+from forestlab.core.search import SEARCHES, TIE, Limits, scan_ends, scan_once
 
 
 @jitable
@@ -99,19 +99,22 @@ def may_split(settings, depth, n_rows):
 
 @jitable
 def sum_up(add, sums, side):
-    """The side that holds all of the node's rows."""
-    derived, weight = 0.0, 0.0
+    """Make a side that holds all of the node's rows; returns its numbers."""
     side[:] = 0.0
+    numbers = NOTHING
     for slot in range(sums.shape[0]):
-        derived, weight = add(side, slot, sums[slot], derived, weight)
-    return Total(side, derived, weight)
+        numbers = add(side, slot, sums[slot], numbers)
+    return numbers
 
 
 @functools.cache
-def grow_kernel(criterion_name: str, search_name: str, randomised: bool):
-    """The compiled grower for a criterion and a search; `randomised` nodes draw rho parameters."""
-    gather, add, score, impurity_of = CRITERIA[criterion_name][1:5]
-    admits, mark = SEARCHES[search_name][:2]
+def grow_kernel(criterion_name: str, search_name: str, randomised: bool, whole: bool):
+    """The compiled grower for a criterion and a search; `randomised` nodes draw rho parameters,
+    `whole` is for weights that are whole numbers."""
+    criterion = CRITERIA[criterion_name]
+    gather, add, score, impurity_of = criterion[1:5]
+    add, scan = (criterion.add_whole or add, scan_once) if whole else (add, scan_ends)
+    propose = SEARCHES[search_name].propose
     project = LEARNERS["axis"]
     search_node = search_parameters if randomised else search_subset
 
@@ -143,10 +146,10 @@ def grow_kernel(criterion_name: str, search_name: str, randomised: bool):
                 scratch.sums,
             )  # fmt: skip
             total = sum_up(add, scratch.sums, scratch.total)
-            side, derived, weight = total
+            weight = total[0]
             impurity = 0.0
             if not pure:
-                impurity = impurity_of(score, side, derived, weight, stats[n_nodes])
+                impurity = impurity_of(score, scratch.total, total, stats[n_nodes])
             node = nodes[n_nodes]
             write_leaf(node, end - start, weight, impurity * settings.impurity_scale)
             link(nodes, here["parent"], n_nodes)
@@ -157,10 +160,10 @@ def grow_kernel(criterion_name: str, search_name: str, randomised: bool):
             tie = TIE * (end - start) * weight * impurity
             limits = Limits(tie, settings.min_weight_fraction_leaf * root_weight)
             split = search_node(
-                add, score, project, admits, mark, plan, scratch, features_left, total, here_rows,
-                constant[n_waiting], node_key, limits,
+                add, score, scan, project, propose, plan, scratch, total, features_left,
+                here_rows, constant[n_waiting], node_key, limits,
             )  # fmt: skip
-            gain = max(score(side, derived, weight) - split.score, 0.0) * settings.impurity_scale
+            gain = max(score(scratch.total, total) - split.score, 0.0) * settings.impurity_scale
             if split.feature < 0 or gain < settings.min_impurity_decrease * root_weight:
                 continue
             below = upper[first[split.feature] + split.low]

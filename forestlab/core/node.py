@@ -1,5 +1,9 @@
 """The best split of one node: over a random subset of features, or over rho random parameters.
 
+Scores within a tie of the least are equal. Which of the features that have one wins is decided by
+*rank*: the column's number, or a number drawn for each column from the node's key, so that all are
+equally likely wherever they stand. On small nodes ties are the rule, not the exception.
+
 Features known to be constant in a node are so in all below it: they are handed down as bits and
 never looked at again, though they still count among the features drawn.
 """
@@ -13,6 +17,8 @@ from forestlab.core.rng import (
     NODE_FEATURES,
     PARAMETERS,
     THRESHOLDS,
+    TIES,
+    draw,
     draw_below,
     shuffle_step,
     stream,
@@ -22,8 +28,7 @@ from forestlab.core.search import (
     empty_bins,
     group_by_sort,
     group_in_bins,
-    propose,
-    scan,
+    lowest_within,
     thin,
 )
 
@@ -59,24 +64,38 @@ def no_split():
 
 
 @jitable
-def better(a, b, tie):
-    """The split with the lower score; of equal ones the first feature, then the lowest cut."""
-    if a.feature < 0 or b.feature < 0:
-        return b if a.feature < 0 else a
-    if abs(a.score - b.score) > tie:
-        return a if a.score < b.score else b
-    if a.feature != b.feature:
-        return a if a.feature < b.feature else b
-    return a if a.low <= b.low else b
+def keep(found, n_found, least, split):
+    """Add a split, if it is one, to those found; returns how many they are and the least score."""
+    if split.feature < 0:
+        return n_found, least
+    kept = found[n_found]
+    kept["score"], kept["feature"] = split.score, split.feature
+    kept["low"], kept["high"] = split.low, split.high
+    return n_found + 1, min(least, split.score)
+
+
+@jitable
+def best_of(found, n_found, least, tie, key, random_ties):
+    """Of the splits within a tie of the least score that of the lowest rank, then cut."""
+    ranks_key = stream(key, TIES)
+    best, best_rank = no_split(), np.uint64(0)
+    for i in range(n_found):
+        score, feature, low = found[i]["score"], found[i]["feature"], found[i]["low"]
+        if score > least + tie:
+            continue
+        rank = draw(ranks_key, feature) if random_ties else np.uint64(feature)
+        if best.feature < 0 or rank < best_rank or (rank == best_rank and low < best.low):
+            best, best_rank = Split(score, feature, low, found[i]["high"]), rank
+    return best
 
 
 @jitable
 def search_feature(
     add,
     score,
+    scan,
     project,
-    admits,
-    mark,
+    propose,
     plan,
     scratch,
     total,
@@ -85,14 +104,16 @@ def search_feature(
     constant,
     key,
     limits,
+    least_so_far,
     pick,
 ):
-    """The node's best split on one feature, if it has any; notes a feature that is constant.
+    """The node's best split on one feature, if it is as good as those found; notes a feature that
+    is constant.
 
     With `pick` >= 0 only one cut is scored, picked by the node's draw of that number.
     """
     n_rows = rows.shape[0]
-    slots, amounts, groups = scratch.slots, scratch.amounts, scratch.groups
+    groups = scratch.groups
     n_slots = scratch.left.shape[0]
     least, greatest = project(plan.codes, feature, rows, groups.keys)
     if least == greatest:
@@ -100,26 +121,25 @@ def search_feature(
         return no_split()
     dense = bins_pay(greatest - least + 1, n_rows, n_slots)
     if dense:
-        n_groups = group_in_bins(groups, least, greatest, n_rows, slots, amounts, n_slots)
+        n_groups = group_in_bins(
+            groups, least, greatest, n_rows, scratch.slots, scratch.amounts, n_slots
+        )
     else:
         n_groups = group_by_sort(groups, least, greatest, n_rows)
-    mark(groups, n_groups, least, rows, plan.marks)
-    n_cuts = propose(admits, groups, n_groups, plan.settings.min_samples_leaf)
+    n_cuts = propose(plan, scratch, n_groups, least, rows, limits)
     if plan.settings.n_thresholds > 0:
         thresholds_key = stream(key, THRESHOLDS + np.uint64(feature))
         n_cuts = thin(groups, n_cuts, plan.settings.n_thresholds, thresholds_key)
     if pick >= 0 and n_cuts > 0:
         groups.cuts[0] = groups.cuts[draw_below(stream(key, PARAMETERS), pick, n_cuts)]
         n_cuts = 1
-    best_score, cut = scan(
-        add, score, groups, n_cuts, dense, slots, amounts,
-        total, scratch.left, scratch.right, limits,
-    )  # fmt: skip
+    best = scan(add, score, scratch, n_groups, n_cuts, dense, total, limits)
     if dense:
         empty_bins(groups, greatest - least + 1, n_slots)
-    if cut < 0:
+    if not best <= least_so_far + limits.tie or best == np.inf:
         return no_split()
-    return Split(best_score, feature, least + groups.key[cut], least + groups.key[cut + 1])
+    cut = lowest_within(groups, n_cuts, best + limits.tie)
+    return Split(best, feature, least + groups.key[cut], least + groups.key[cut + 1])
 
 
 # ---- one node ----------------------------------------------------------------------------------
@@ -127,10 +147,22 @@ def search_feature(
 
 @jitable
 def search_subset(
-    add, score, project, admits, mark, plan, scratch, features, total, rows, constant, key, limits
+    add,
+    score,
+    scan,
+    project,
+    propose,
+    plan,
+    scratch,
+    total,
+    features,
+    rows,
+    constant,
+    key,
+    limits,
 ):
     """The best split over max_features random features; more, one by one, while none varies."""
-    drawn, swaps = scratch.drawn, scratch.swaps
+    swaps = scratch.swaps
     n_features = features.shape[0]
     n_drawn = min(plan.settings.max_features, n_features)
     shuffled = n_drawn < n_features
@@ -138,34 +170,42 @@ def search_subset(
     if shuffled:
         for i in range(n_drawn):
             swaps[i] = shuffle_step(features, i, n_features, subset_key)
-    for i in range(n_drawn):
-        drawn[i] = features[i]
-    sort_front(drawn, n_drawn if shuffled else 0)
-    best = no_split()
+    n_found, least = 0, np.inf
     none_varies = True
     i = 0
     while i < n_drawn:
-        feature = drawn[i]
+        feature = features[i]
         if not has_bit(constant, feature):
             split = search_feature(
-                add, score, project, admits, mark, plan, scratch, total, rows, feature, constant,
-                key, limits, -1,
+                add, score, scan, project, propose, plan, scratch, total, rows, feature,
+                constant, key, limits, least, -1,
             )  # fmt: skip
-            best = better(best, split, limits.tie)
+            n_found, least = keep(scratch.found, n_found, least, split)
             none_varies &= has_bit(constant, feature)
         i += 1
         if i == n_drawn and none_varies and n_drawn < n_features:
             swaps[i] = shuffle_step(features, i, n_features, subset_key)
-            drawn[i] = features[i]
             n_drawn += 1
     if shuffled:
         undo_swaps(features, swaps, n_drawn)
-    return best
+    return best_of(scratch.found, n_found, least, limits.tie, key, plan.settings.random_ties)
 
 
 @jitable
 def search_parameters(
-    add, score, project, admits, mark, plan, scratch, features, total, rows, constant, key, limits
+    add,
+    score,
+    scan,
+    project,
+    propose,
+    plan,
+    scratch,
+    total,
+    features,
+    rows,
+    constant,
+    key,
+    limits,
 ):
     """The best of rho random parameters: a varying feature, uniform, then one of its cuts, uniform.
 
@@ -173,7 +213,7 @@ def search_parameters(
     """
     n_left = features.shape[0]
     parameters_key = stream(key, PARAMETERS)
-    best = no_split()
+    n_found, least = 0, np.inf
     n_done = 0
     n_draws = 0
     while n_done < plan.settings.rho and n_left > 0:
@@ -181,10 +221,10 @@ def search_parameters(
         feature = features[place]
         if not has_bit(constant, feature):
             split = search_feature(
-                add, score, project, admits, mark, plan, scratch, total, rows, feature, constant,
-                key, limits, n_draws + 1,
+                add, score, scan, project, propose, plan, scratch, total, rows, feature,
+                constant, key, limits, least, n_draws + 1,
             )  # fmt: skip
-            best = better(best, split, limits.tie)
+            n_found, least = keep(scratch.found, n_found, least, split)
         n_draws += 2
         if has_bit(constant, feature):
             n_left -= 1
@@ -192,7 +232,7 @@ def search_parameters(
         else:
             n_done += 1
     sort_front(features, features.shape[0])
-    return best
+    return best_of(scratch.found, n_found, least, limits.tie, key, plan.settings.random_ties)
 
 
 @jitable

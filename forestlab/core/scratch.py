@@ -28,6 +28,11 @@ WAITING = np.dtype(
 )
 
 
+SPLIT = np.dtype(
+    [("score", np.float64), ("feature", np.int64), ("low", np.int64), ("high", np.int64)]
+)
+
+
 class Scratch(NamedTuple):
     """One thread's memory, as the kernel allocates nothing; pages it never touches cost nothing."""
 
@@ -41,13 +46,13 @@ class Scratch(NamedTuple):
     slots: np.ndarray  # (n, n_parts) uint32: where each row's contributions go
     amounts: np.ndarray  # (n, n_parts) float64
     sums: np.ndarray  # (n_slots,) float64: what the node's rows contribute together
-    total: np.ndarray  # sides, see criteria
-    left: np.ndarray
+    total: np.ndarray  # (n_slots,) float64: the side that holds all of the node's rows
+    left: np.ndarray  # (n_slots,) float64: the sides of a cut
     right: np.ndarray
     groups: Groups
+    found: np.ndarray  # SPLIT: the best so far, a feature or parameter each
     features: np.ndarray  # int64: the tree's features, ascending; restored after each node
     swaps: np.ndarray  # int64: the steps of a shuffle, to undo it
-    drawn: np.ndarray  # int64
     right_rows: np.ndarray  # (n,) uint32: rows on their way to the right child
     right_weights: np.ndarray  # (n,) float64
 
@@ -77,7 +82,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         np.empty(n_slots),
         np.empty(n_slots),
         make_groups(n_rows, n_codes, n_slots),
-        np.empty(n_features, np.int64),
+        np.empty(max(n_features, settings.rho), SPLIT),
         np.empty(n_features, np.int64),
         np.empty(n_features, np.int64),
         np.empty(n_rows, np.uint32),

@@ -1,15 +1,17 @@
 """Does the forest know what it does not know?
 
-*Total* entropy is that of the mean of the trees' distributions; *aleatoric* is the mean of their
-entropies, the noise of the data; *epistemic* is the difference, the trees' disagreement. Of a
-regression, the trees' standard deviation plays that part.
+*Total* uncertainty is the error that is to be expected of the forest; *aleatoric* is its part that
+is noise of the data, *epistemic* the rest, which the forest does not know. Where they cannot be
+told, rows are ordered by the trees' *spread*, and the picture says why.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, to_rgba
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from forestlab.figures.legend import Entry, legend_above
@@ -31,57 +33,117 @@ from forestlab.figures.words import Words, number_scale
 
 MANY = 5000  # rows; with more, a scatter is a blot
 BOTTOM = 0.8  # inches below panels of bins, whose edges are written aslant
+LOWER = 1.0  # below those of squares, which may be long numbers
+IN_BINS = "in bins of about as many rows"
+CANNOT = "noise and what is not known cannot be told:"
+
+
+class Parts(NamedTuple):
+    """Of n rows, in nats or in squared units of the target; the first three may be NaN."""
+
+    total: np.ndarray
+    aleatoric: np.ndarray
+    epistemic: np.ndarray
+    spread: np.ndarray
 
 
 def uncertainty_classification(
-    entropy: np.ndarray,
-    aleatoric: np.ndarray,
-    epistemic: np.ndarray,
+    parts: tuple[np.ndarray, ...],
     wrong: np.ndarray,
     title: str,
+    margin: float = 0.0,
+    untold: str = "",
 ) -> Figure:
-    """Errors by entropy, and how right and wrong rows differ in both kinds of uncertainty.
+    """Errors by uncertainty, what it is made of, and both of each row.
 
     Parameters
     ----------
-    entropy, aleatoric, epistemic : (n,) of each row; rows with a NaN are left out
-    wrong : (n,) whether the row's label was predicted wrongly
+    parts : total, aleatoric and epistemic uncertainty, and spread, each (n,)
+    wrong : (n,) whether the row's label was predicted wrongly; NaN: unknown, and left out
+    margin : of the mean of the aleatoric part
+    untold : why the first three cannot be told; empty if they can
     """
-    kinds = np.array([entropy, aleatoric, epistemic], np.float64)
-    known = np.isfinite(kinds).all(axis=0)
-    kinds, wrong = np.maximum(kinds[:, known], 0.0), np.asarray(wrong, bool)[known]
-    figure, axes = panels(title, [4.2, 3.0, 3.0], 3.0, bottom=BOTTOM)
-    _error_by_entropy(axes[0], kinds[0], wrong)
-    _two_histograms(axes[1], kinds[1], wrong, "aleatoric entropy (noise of the data)")
-    _two_histograms(axes[2], kinds[2], wrong, "epistemic entropy (trees disagree)")
+    found, wrong = _known(parts, wrong, untold)
+    wrong = wrong > 0
+    if untold:
+        figure, axes = panels(f"{title}: {CANNOT} {untold}", [6.5], 3.0, bottom=BOTTOM)
+        name = "entropy of the mean of the trees' posteriors (nats)"
+        _error_by_bin(axes[0], found.spread, wrong, f"{name}, {IN_BINS}")
+        return figure
+    figure, axes = panels(title, [4.0, 4.8, 3.0], 3.0, bottom=BOTTOM)
+    _error_by_bin(axes[0], found.total, wrong, f"total uncertainty (nats), {IN_BINS}")
+    _parts_by_bin(axes[1], found, "nats", margin)
+    _rows_by_part(axes[2], found, wrong)
     return figure
 
 
-def uncertainty_regression(std: np.ndarray, abs_error: np.ndarray, title: str) -> Figure:
-    """Errors by the trees' standard deviation.
-
-    Parameters
-    ----------
-    std : (n,) of the trees' predictions for each row; rows with a NaN are left out
-    abs_error : (n,) |prediction − target|
-    """
-    pair = np.array([std, abs_error], np.float64)
-    std, abs_error = pair[:, np.isfinite(pair).all(axis=0)]
-    figure, axes = panels(title, [4.2, 4.2], 3.2, bottom=BOTTOM)
-    _errors_and_std(axes[0], std, abs_error)
-    _rmse_by_std(axes[1], std, abs_error)
+def uncertainty_regression(
+    parts: tuple[np.ndarray, ...],
+    abs_error: np.ndarray,
+    title: str,
+    margin: float = 0.0,
+    untold: str = "",
+) -> Figure:
+    """Errors by uncertainty, and what it is made of; `abs_error` is |prediction − target|, the
+    rest as of classes."""
+    found, abs_error = _known(parts, abs_error, untold)
+    if untold:
+        figure, axes = panels(f"{title}: {CANNOT} {untold}", [6.5], 3.2, bottom=BOTTOM)
+        name = "standard deviation of the trees' distribution (units of the target)"
+        _errors_by_deviation(axes[0], np.sqrt(found.spread), abs_error, name)
+        return figure
+    figure, axes = panels(title, [4.2, 5.6], 3.2, bottom=LOWER)
+    name = "√ total uncertainty (units of the target)"
+    _errors_by_deviation(axes[0], np.sqrt(found.total), abs_error, name)
+    _parts_by_bin(axes[1], found, "squared units of the target", margin, abs_error**2)
     return figure
+
+
+def _known(parts, error, untold: str) -> tuple[Parts, np.ndarray]:
+    """Without the rows of which something is not known that should be."""
+    found, error = np.array(parts, np.float64), np.asarray(error, np.float64)
+    known = np.isfinite(found[3:] if untold else found).all(axis=0) & np.isfinite(error)
+    return Parts(*np.maximum(found[:, known], 0.0)), error[known]
+
+
+# ---- both --------------------------------------------------------------------------------------
+
+
+def _parts_by_bin(ax: Axes, parts: Parts, unit: str, margin: float, squared_error=None) -> None:
+    """What the uncertainty of the surest rows to the least sure is made of; and, if it is given,
+    their mean squared error."""
+    dress(ax, f"total uncertainty, {IN_BINS}", f"mean ({unit})")
+    if not len(parts.total):
+        return say_empty(ax)
+    edges, places = quantile_bins(parts.total)
+    noise, unknown = bin_means(places, parts.aleatoric), bin_means(places, parts.epistemic)
+    x = np.arange(len(noise))
+    ax.bar(x, noise, width=0.9, color=OTHER, alpha=0.85)
+    ax.bar(x, unknown, width=0.9, bottom=noise, color=MAIN, alpha=0.85)
+    about = f"{parts.aleatoric.mean():.2g} ± {margin:.1g}"
+    entries = [Entry(f"noise (aleatoric): {about}", OTHER, 8.0),
+               Entry("not known (epistemic)", MAIN, 8.0)]  # fmt: skip
+    highest = (noise + unknown).max()
+    if squared_error is not None:
+        measured = bin_means(places, squared_error)
+        ax.plot(x, measured, color="black", linestyle="none", marker="D", markersize=5.0)
+        entries.append(Entry("squared error", "black", 0.0, "D"))
+        highest = max(highest, measured.max())
+    legend_above(ax, entries)
+    ax.set_ylim(0.0, 1.08 * highest or 1.0)
+    edge_scale(ax, edges)
+    number_scale(ax, "y")
 
 
 # ---- classification ----------------------------------------------------------------------------
 
 
-def _error_by_entropy(ax: Axes, entropy: np.ndarray, wrong: np.ndarray) -> None:
-    dress(ax, "total entropy, in bins of about as many rows", "error rate",
+def _error_by_bin(ax: Axes, uncertainty: np.ndarray, wrong: np.ndarray, name: str) -> None:
+    dress(ax, name, "error rate",
           f"{wrong.sum()} of {len(wrong)} rows wrong; above a bar: its rows")  # fmt: skip
-    if not len(entropy):
+    if not len(uncertainty):
         return say_empty(ax)
-    edges, places = quantile_bins(entropy)
+    edges, places = quantile_bins(uncertainty)
     rates = bin_means(places, wrong)
     x = np.arange(len(rates))
     ax.bar(x, rates, width=0.9, color=WRONG, alpha=0.85)
@@ -92,20 +154,21 @@ def _error_by_entropy(ax: Axes, entropy: np.ndarray, wrong: np.ndarray) -> None:
     number_scale(ax, "y")
 
 
-def _two_histograms(ax: Axes, values: np.ndarray, wrong: np.ndarray, name: str) -> None:
-    """Shares of each kind of rows, so that few wrong rows are seen beside many right ones."""
-    dress(ax, name, "share of right, or of wrong, rows")
-    if not len(values):
+def _rows_by_part(ax: Axes, parts: Parts, wrong: np.ndarray) -> None:
+    """Rows to the right are noisy, rows high up are not known; wrong ones above right ones."""
+    dress(ax, "aleatoric (nats)", "epistemic (nats)")
+    if not len(wrong):
         return say_empty(ax)
-    n_bins = int(np.clip(np.sqrt(len(values)), 5, 30))
-    edges = np.linspace(0.0, values.max() or 1.0, n_bins + 1)
-    shares = [np.histogram(values[rows], edges)[0] / max(rows.sum(), 1) for rows in (~wrong, wrong)]
-    ax.stairs(shares[0], edges, fill=True, color=MAIN, alpha=0.5)
-    ax.stairs(shares[1], edges, color=WRONG, linewidth=1.8)
-    n_wrong = wrong.sum()
-    right = Entry(f"right ({len(wrong) - n_wrong})", to_rgba(MAIN, 0.5), width=8.0)
-    legend_above(ax, [right, Entry(f"wrong ({n_wrong})", WRONG)])
-    ax.set_ylim(0.0, 1.05 * max(map(np.max, shares)))
+    n_wrong = int(wrong.sum())
+    for rows, colour in ((~wrong, MAIN), (wrong, WRONG)):
+        ax.scatter(parts.aleatoric[rows], parts.epistemic[rows], s=9.0, color=colour, alpha=0.5,
+                   linewidths=0.0)  # fmt: skip
+    right = Entry(f"right ({len(wrong) - n_wrong})", MAIN, 0.0, "o")
+    legend_above(ax, [right, Entry(f"wrong ({n_wrong})", WRONG, 0.0, "o")])
+    # The same scale on both: what is small beside the other is seen to be small.
+    highest = 1.04 * max(parts.aleatoric.max(), parts.epistemic.max()) or 1.0
+    ax.set_xlim(-0.03 * highest, highest)
+    ax.set_ylim(-0.03 * highest, highest)
     number_scale(ax, "x", 5)
     number_scale(ax, "y")
 
@@ -113,35 +176,19 @@ def _two_histograms(ax: Axes, values: np.ndarray, wrong: np.ndarray, name: str) 
 # ---- regression --------------------------------------------------------------------------------
 
 
-def _errors_and_std(ax: Axes, std: np.ndarray, abs_error: np.ndarray) -> None:
-    note = f"{len(std)} rows; dashed: |error| = standard deviation"
-    if len(std) > MANY:
-        ax.hexbin(std, abs_error, gridsize=(40, 26), mincnt=1, norm=LogNorm(), cmap="Blues",
+def _errors_by_deviation(ax: Axes, sd: np.ndarray, abs_error: np.ndarray, name: str) -> None:
+    note = f"{len(sd)} rows; dashed: |error| as large"
+    if len(sd) > MANY:
+        ax.hexbin(sd, abs_error, gridsize=(40, 26), mincnt=1, norm=LogNorm(), cmap="Blues",
                   linewidths=0.2)  # fmt: skip
         note = f"{note}; darker: more rows"
     else:
-        ax.scatter(std, abs_error, s=10.0, color=MAIN, alpha=0.5, linewidths=0.0)
-    dress(ax, "standard deviation of the trees", "|error|", note)
-    if not len(std):
+        ax.scatter(sd, abs_error, s=10.0, color=MAIN, alpha=0.5, linewidths=0.0)
+    dress(ax, name, "|error| (units of the target)", note)
+    if not len(sd):
         return say_empty(ax)
     ax.axline((0.0, 0.0), slope=1.0, color=LINE, linewidth=1.0, linestyle=DASHES)
-    ax.set_xlim(0.0, 1.04 * std.max() or 1.0)
+    ax.set_xlim(0.0, 1.04 * sd.max() or 1.0)
     ax.set_ylim(0.0, 1.04 * abs_error.max() or 1.0)
     number_scale(ax, "x")
-    number_scale(ax, "y")
-
-
-def _rmse_by_std(ax: Axes, std: np.ndarray, abs_error: np.ndarray) -> None:
-    dress(ax, "standard deviation of the trees, in bins of about as many rows",
-          "RMSE, standard deviation")  # fmt: skip
-    if not len(std):
-        return say_empty(ax)
-    edges, places = quantile_bins(std)
-    rmse, mean_std = np.sqrt(bin_means(places, abs_error**2)), bin_means(places, std)
-    ax.plot(rmse, color=MAIN, marker="o", markersize=5.0)
-    ax.plot(mean_std, color=OTHER, marker="s", markersize=5.0)
-    std_entry = Entry("mean standard deviation of the trees", OTHER, marker="s")
-    legend_above(ax, [Entry("RMSE", MAIN, marker="o"), std_entry])
-    ax.set_ylim(0.0, 1.08 * max(rmse.max(), mean_std.max()) or 1.0)
-    edge_scale(ax, edges)
     number_scale(ax, "y")

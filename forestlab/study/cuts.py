@@ -2,9 +2,10 @@
 
 A node that may split looks at features drawn from its key, and of each at the *candidates* that the
 search proposes: the gaps between neighbouring values among the node's rows (exact), between
-occupied bins (histogram), or those of the gaps that do not lie within a run of one target
-(boundary). `n_thresholds` keeps at most so many of them. All this follows from the tree, its rows
-and its key, so it is counted here, afterwards, and the kernels that grow trees count nothing.
+occupied bins (histogram), or those of the gaps that do not lie within a run of one target, beside
+those that a limit on the leaves makes the first or the last (boundary). `n_thresholds` keeps at
+most so many of them. All this follows from the tree, its rows and its key, so it is counted here,
+afterwards, and the kernels that grow trees count nothing.
 """
 
 from collections.abc import Callable
@@ -31,14 +32,13 @@ def cuts_scored(model, X, y) -> np.ndarray:
     recipe, count = model.recipe_, n_trees(model.forest_)
     keys = search_keys(X, recipe.search)
     marks = np.unique(y, return_inverse=True)[1]
-    in_bag = bags(recipe, len(X), model.chances_, model.seed_, count) > 0
+    counts = bags(recipe, len(X), model.chances_, model.seed_, count)
     totals = np.empty(count, np.int64)
     with np.errstate(over="ignore"):  # of the generator's 64 bits
         for t in range(count):
-            rows, key = np.flatnonzero(in_bag[t]), tree_key(np.uint64(model.seed_), np.uint64(t))
-            tree = tree_of(model.forest_, t)
-            found = cuts_by_node(tree, X[rows], keys[:, rows], marks[rows], recipe, key)
-            totals[t] = found.sum()
+            rows, key = np.flatnonzero(counts[t]), tree_key(np.uint64(model.seed_), np.uint64(t))
+            grown_on = X[rows], keys[:, rows], marks[rows], counts[t, rows].astype(float)
+            totals[t] = cuts_by_node(tree_of(model.forest_, t), *grown_on, recipe, key).sum()
     return totals
 
 
@@ -47,7 +47,7 @@ def search_keys(X, search: str) -> np.ndarray:
     return encode(X, None, MAX_BINS if SEARCHES[search].binned else 0).codes
 
 
-def cuts_by_node(tree: Tree, X, keys, marks, recipe: Recipe, tree_key) -> np.ndarray:
+def cuts_by_node(tree: Tree, X, keys, marks, weights, recipe: Recipe, tree_key) -> np.ndarray:
     """The cuts that were scored in each node, by feature, (n_nodes, n_features) int64.
 
     Parameters
@@ -55,19 +55,23 @@ def cuts_by_node(tree: Tree, X, keys, marks, recipe: Recipe, tree_key) -> np.nda
     X : (n, n_features) the rows that the tree grew on
     keys : (n_features, n) of these rows, from `search_keys`
     marks : (n,) whole numbers from 0, equal where targets are equal
+    weights : (n,) how often each is in the tree's bag
     tree_key : from which the tree's random draws come
     """
     settings, search, n_features = recipe.settings, recipe.search, len(keys)
     features = tree_features(tree_key, n_features, recipe.features_per_tree or n_features)
     scored = np.zeros((len(tree.nodes), n_features), np.int64)
+    min_weight = settings.min_weight_fraction_leaf * weights.sum()
     waiting = [(0, np.arange(len(X)), 0, tree_key)]
     while waiting:
         i, rows, depth, key = waiting.pop()
         node = tree.nodes[i]
         if _may_split(settings, marks[rows], depth):
             drawn = _drawn(features, settings.max_features, keys, rows, key)
-            proposed = candidates(keys[np.ix_(drawn, rows)], marks[rows], search,
-                                  settings.min_samples_leaf)  # fmt: skip
+            proposed = candidates(
+                keys[np.ix_(drawn, rows)], marks[rows], search, settings.min_samples_leaf,
+                weights[rows], min_weight,
+            )  # fmt: skip
             scored[i, drawn] = np.minimum(proposed, settings.n_thresholds or len(rows))
         if node["kind"] != LEAF:
             left = X[rows, node["feature"]] <= node["cut_high"]
@@ -98,30 +102,37 @@ def _drawn(features: np.ndarray, size: int, keys, rows, key) -> np.ndarray:
 # ---- one node ----------------------------------------------------------------------------------
 
 
-def candidates(keys, marks, search: str, min_samples_leaf: int = 1) -> np.ndarray:
+def candidates(
+    keys, marks, search: str, min_samples_leaf: int = 1, weights=None, min_weight: float = 0.0
+) -> np.ndarray:
     """How many cuts a search proposes for each feature of a node, (f,) int64.
 
     Parameters
     ----------
     keys : (f, n) of the node's rows, from `search_keys`
-    marks : (n,) as in `cuts_by_node`
+    marks, weights : (n,) as in `cuts_by_node`; None: 1 each
     """
     n = keys.shape[1]
     n_marks = int(marks.max()) + 1
     # Rows in the order of their keys, and of their marks where keys are equal.
-    key, mark = np.divmod(np.sort(keys.astype(np.int64) * n_marks + marks, axis=1), n_marks)
+    joined = keys.astype(np.int64) * n_marks + marks
+    order = np.argsort(joined, axis=1)
+    key, mark = np.divmod(np.take_along_axis(joined, order, axis=1), n_marks)
     n_left = np.arange(1, n)
     enough = np.minimum(n_left, n - n_left) >= min_samples_leaf
+    weight = np.cumsum((np.ones(n) if weights is None else weights)[order], axis=1)
+    heavy = np.minimum(weight[:, :-1], weight[:, -1:] - weight[:, :-1]) >= min_weight
     gaps = key[:, 1:] != key[:, :-1]
-    return np.count_nonzero(gaps & enough & ADMITTED[search](key, mark), axis=1)
+    return np.count_nonzero(ADMITTED[search](key, mark, gaps, enough, heavy), axis=1)
 
 
-def _every_gap(key: np.ndarray, mark: np.ndarray) -> np.ndarray:
-    return np.ones((len(key), key.shape[1] - 1), bool)
+def _every_gap(key, mark, gaps, enough, heavy) -> np.ndarray:
+    return gaps & enough
 
 
-def _boundary_gaps(key: np.ndarray, mark: np.ndarray) -> np.ndarray:
-    """Between any two neighbours: do the groups of rows before and behind hold two targets?
+def _boundary_gaps(key, mark, gaps, enough, heavy) -> np.ndarray:
+    """Between any two neighbours: do the groups of rows before and behind hold two targets, or is
+    there, for want of rows or weight, no cut beyond?
 
     As marks stand in order within a group, the group has one mark if its ends are equal.
     """
@@ -133,7 +144,15 @@ def _boundary_gaps(key: np.ndarray, mark: np.ndarray) -> np.ndarray:
     lowest = np.take_along_axis(mark, first, axis=1)[:, :-1]
     highest = np.take_along_axis(mark, last, axis=1)[:, 1:]
     before, behind = mark[:, :-1], mark[:, 1:]
-    return ~((lowest == before) & (before == behind) & (behind == highest))
+    is_boundary = ~((lowest == before) & (before == behind) & (behind == highest))
+    allowed = gaps & enough & heavy
+    at_limit = _first_of(allowed, gaps) | _first_of(allowed[:, ::-1], gaps[:, ::-1])[:, ::-1]
+    return allowed & (is_boundary | at_limit)
+
+
+def _first_of(allowed: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+    """The first gap that is allowed, unless it is the first of all."""
+    return allowed & (np.cumsum(allowed, axis=1) == 1) & (np.cumsum(gaps, axis=1) > 1)
 
 
 ADMITTED: dict[str, Callable] = {

@@ -30,10 +30,12 @@ from forestlab.study.coverage import (
     set_size,
     width,
 )
+from forestlab.study.held_out import answers_of
 from forestlab.study.jackknife import Jackknife, jackknife
 from forestlab.study.permutation import Permutation, permutation_importance
 from forestlab.study.plane import Extent, grid_of
 from forestlab.study.quantiles import leaf_intervals
+from forestlab.study.rows import evenly
 from forestlab.study.strength import ResidualStrength, VoteStrength, strength
 from forestlab.study.surface import Surface
 from forestlab.study.uncertainty import Uncertainty
@@ -81,11 +83,6 @@ class Deeper(NamedTuple):
     along: AlongOne | None
     regions: Regions | None
     rows: dict[str, int]  # by what was measured: rows looked at
-
-
-def evenly(n_rows: int, most: int) -> np.ndarray:
-    """At most so many row numbers, evenly spaced: the first rows may be of one kind."""
-    return np.linspace(0, n_rows - 1, min(n_rows, most)).round().astype(np.intp)
 
 
 def look_deeper(
@@ -217,7 +214,7 @@ class _Look:
     def coverages(self, found: _Judged, leaves, jack, oob: Surface | None) -> dict[str, Coverage]:
         if self.task == "classification":
             return self._set_coverages(found, oob)
-        bands = self.bands(found.answers[:, 0], found.uncertainty.total, leaves, jack, oob, LEVELS)
+        bands = self.bands(found.answers[:, 0], found.uncertainty.spread, leaves, jack, oob, LEVELS)
         return {
             method: Coverage(
                 np.array([coverage(*band, found.truth) for band in of_levels]),
@@ -244,10 +241,10 @@ class _Look:
         }
 
     def bands(
-        self, mean, total, leaves, jack, oob: Surface | None, levels
+        self, mean, spread, leaves, jack, oob: Surface | None, levels
     ) -> dict[str, list[Band]]:
         """By method: a band for each level."""
-        sd = np.sqrt(total)
+        sd = np.sqrt(spread)
         found = {"trees": [normal_intervals(mean, sd, level) for level in levels]}
         if jack is not None:
             found["jackknife"] = [normal_intervals(mean, jack.sd, level) for level in levels]
@@ -268,10 +265,9 @@ class _Look:
         x = np.linspace(self.X.min(), self.X.max(), BAND_POINTS)
         leaves = places(self.forest, x[:, None], None, self.n_jobs)
         mean = self._asked(x[:, None])[:, 0]
-        stats = self.forest.stats[leaves]
-        total = stats[..., 1].var(axis=0) + (stats[..., 2] / stats[..., 0]).mean(axis=0)
+        spread = answers_of(self.forest, self.task, leaves).spread
         jack = self.jackknife(leaves, np.zeros(len(x), np.intp))
-        bands = self.bands(mean, total, leaves, jack, oob, (BAND_LEVEL,))
+        bands = self.bands(mean, spread, leaves, jack, oob, (BAND_LEVEL,))
         some = evenly(len(self.X), most_rows)
         return AlongOne(
             x,
@@ -309,4 +305,5 @@ def _detection(found: _Judged, jack: Jackknife | None) -> dict[str, float]:
     if jack is not None:
         measures["jackknife"] = jack.corrected
     judge = error_detection if is_of_classes else error_ranking
-    return {name: judge(values, found.errors) for name, values in measures.items()}
+    told = {name: values for name, values in measures.items() if np.isfinite(values).any()}
+    return {name: judge(values, found.errors) for name, values in told.items()}

@@ -19,7 +19,7 @@ from forestlab.study.cuts import cuts_scored
 from forestlab.study.deeper import Deeper, look_deeper
 from forestlab.study.metrics import MAIN, METRICS, Metric
 from forestlab.study.surface import Surface, deepest, surface
-from forestlab.study.uncertainty import Uncertainty, uncertainty
+from forestlab.study.uncertainty import Gauge, Uncertainty, gauge
 
 
 class Findings(NamedTuple):
@@ -40,6 +40,7 @@ class Findings(NamedTuple):
     oob_by_trees: np.ndarray | None = None  # (n_trees,) error
     confusions: Mapping[str, np.ndarray] = MappingProxyType({})  # of test and oob
     uncertainties: Mapping[str, Uncertainty] = MappingProxyType({})  # of valid and test
+    gauge: Gauge | None = None  # that told them
     deeper: Deeper | None = None  # the rest of a full study
 
     @property
@@ -95,7 +96,7 @@ def study(
     )
     if is_off:
         return found
-    found = _look(found, model, coded, outside, n_jobs)
+    found = _look(found, model, coded, outside, most_rows, n_jobs)
     if name == "light":
         return found
     deeper = look_deeper(
@@ -104,7 +105,7 @@ def study(
     return found._replace(deeper=deeper)
 
 
-def _look(found: Findings, model, coded, outside, n_jobs: int) -> Findings:
+def _look(found: Findings, model, coded, outside, most_rows: int, n_jobs: int) -> Findings:
     """What a light study adds to the surfaces."""
     surfaces, task = found.surfaces, model.task
     judged = [split for split in ("test", "oob") if split in surfaces]
@@ -113,15 +114,15 @@ def _look(found: Findings, model, coded, outside, n_jobs: int) -> Findings:
     if outside is not None:
         X, truth = coded["train"]
         errors = oob_by_trees(model.forest_, task, model.combine, X, truth, outside, n_jobs)
+    told = gauge(model.forest_, task, coded, outside, most_rows, n_jobs)
     chosen_on, chosen_depth = choose_depth(found.curves[found.main], METRICS[found.main])
     return found._replace(
         chosen_depth=chosen_depth,
         chosen_on=chosen_on,
         oob_by_trees=errors,
         confusions={split: confusion(surfaces[split]) for split in judged if found.classes},
-        uncertainties={
-            split: uncertainty(model.forest_, task, coded[split][0], n_jobs) for split in known
-        },
+        uncertainties={split: told.of(coded[split][0], n_jobs) for split in known},
+        gauge=told,
     )
 
 

@@ -1,0 +1,124 @@
+"""One tree, or many of which each can be had: what scikit-learn's trees and forests have, too."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from forestlab import interop, parameters
+from forestlab.core.arrays import Forest, n_trees
+from forestlab.forest import bags
+from forestlab.grown import GrownTree
+from forestlab.members import Members, joined
+from forestlab.model import ManyTrees, Model
+
+
+class OneTree(Model):
+    @property
+    def tree_(self) -> GrownTree:
+        """The tree, to print, walk and draw, with the arrays of scikit-learn's `Tree`."""
+        return self._once(lambda: self._view(0, GrownTree))
+
+    @property
+    def max_features_(self) -> int:
+        """The number of features that `max_features` comes to."""
+        check_is_fitted(self, "forest_")
+        return self.recipe_.n_features_drawn
+
+    def to_sklearn(self):
+        """The tree as scikit-learn's `DecisionTreeClassifier` or `DecisionTreeRegressor`, for
+        packages that insist on it. It gives the same answers wherever X holds numbers that float32
+        has, to which scikit-learn rounds; its entropies are in bits."""
+        return interop.tree_to_sklearn(self)
+
+    def apply(self, X, depth=None) -> np.ndarray:
+        """The node where each row ends, (n_rows,)."""
+        return self._ends(X, depth)[0]
+
+    def decision_path(self, X):
+        """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones."""
+        return super().decision_path(X)[0]
+
+    def get_depth(self) -> int:
+        """The depth reached."""
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        return self.tree_.n_leaves
+
+    def export_text(self, **options) -> str:
+        """The tree as indented text; options as in `TreeView.export_text`."""
+        return self.tree_.export_text(**options)
+
+    def draw(self, ax=None, **options):
+        """Draw the tree on matplotlib axes; options as in `TreeView.draw`."""
+        return self.tree_.draw(ax, **options)
+
+
+class Ensemble(ManyTrees):
+    tree_type: type[OneTree]
+
+    @property
+    def estimators_(self) -> Members:
+        """The trees as estimators of their own, made when asked for, without a copy.
+
+        They predict the forest's classes; in scikit-learn they predict the numbers of classes. A
+        list of such trees, some of these or of another forest of the same classes or targets, may
+        be put in their place: then it is not known any more which rows each of them saw.
+        """
+        return self._once(
+            lambda: Members(self.tree_type, self.get_params(deep=False), dict(vars(self)))
+        )
+
+    @estimators_.setter
+    def estimators_(self, trees) -> None:
+        check_is_fitted(self, "forest_")
+        self.forest_ = joined(list(trees), self)
+        self.__dict__.pop("seed_", None)
+        self._forget_oob()
+
+    def __iter__(self):
+        return iter(self.estimators_)
+
+    def __getitem__(self, t):
+        return self.estimators_[t]
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows each tree saw, as often as they were drawn, (n_drawn,) for each tree."""
+        check_is_fitted(self, "forest_")
+        rows = np.arange(self.n_rows_, dtype=np.int32)
+        counts = bags(*self._draw(), len(self), parameters.n_threads(self.n_jobs))
+        return [np.repeat(rows, times) for times in counts]
+
+    def to_sklearn(self):
+        """The forest as scikit-learn's `RandomForestClassifier` or `RandomForestRegressor`, for
+        packages that insist on it. It gives the same answers wherever X holds numbers that float32
+        has, to which scikit-learn rounds; its entropies are in bits. What is out of bag is not
+        taken over, and ``combine`` must be "average"."""
+        return interop.forest_to_sklearn(self)
+
+    # ---- growing more ----
+
+    def _begun(self, X) -> Forest | None:
+        if not self.warm_start or not hasattr(self, "forest_"):
+            return None
+        self._check_X(X)  # the same features as before
+        return self.forest_
+
+    def _seed_of(self, begun, recipe, training, classes) -> int:
+        if begun is None:
+            return super()._seed_of(begun, recipe, training, classes)
+        before, n_rows, chances, seed = self._draw()
+        parameters.require_more(self.n_estimators, n_trees(begun))
+        same = (
+            training.y.shape == (n_rows, self.n_outputs_)
+            and np.array_equal(classes, getattr(self, "classes_", ()))
+            and np.array_equal(training.chances, chances)
+            and (recipe.bag_size, recipe.replace) == (before.bag_size, before.replace)
+        )
+        if not same:
+            raise ValueError(
+                "warm_start=True adds trees to a forest of the same data: X must have as many "
+                "rows, y the same classes or targets, and rows the same weights and bags as before."
+            )
+        return seed

@@ -1,0 +1,96 @@
+"""Rows that trees did not see, and what the trees say of them.
+
+Everything is in squares: a class is a vector with a 1 in its own place, so that the variance of a
+posterior is its Gini impurity, and a squared error is Brier's score.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import Forest, n_trees
+from forestlab.forest import places
+from forestlab.study.rows import evenly
+
+Data = dict[str, tuple[np.ndarray, np.ndarray]]  # by split: X, and truth as `Surface` has it
+
+
+class Answers(NamedTuple):
+    """What trees say of n rows, in squares."""
+
+    mean: np.ndarray  # (n, K) posterior, or (n, 1) mean
+    within: np.ndarray  # (n,) Gini impurity or variance of a leaf, mean over trees
+    between: np.ndarray  # (n,) variance of the trees' answers, unbiased; 0 of one tree
+    voters: np.ndarray  # (n,)
+
+    @property
+    def spread(self) -> np.ndarray:
+        return self.within + self.between
+
+
+def answers_of(forest: Forest, task: str, ends: np.ndarray, asked=None) -> Answers:
+    """What the trees say of rows that end in the nodes `ends`, (n_trees, n); `asked` is a mask of
+    the same shape, or None to ask all."""
+    values, inside = _of_nodes(forest, task)
+    votes = np.ones((len(ends), 1)) if asked is None else asked.astype(np.float64)
+    voters = np.broadcast_to(votes, ends.shape).sum(axis=0)
+    mean, within = np.zeros((ends.shape[1], values.shape[1])), np.zeros(ends.shape[1])
+    for vote, nodes in zip(votes, ends, strict=True):
+        mean += vote[:, None] * values[nodes]
+        within += vote * inside[nodes]
+    mean /= voters[:, None]
+    squares = np.zeros(len(mean))
+    for vote, nodes in zip(votes, ends, strict=True):
+        squares += vote * ((values[nodes] - mean) ** 2).sum(axis=1)
+    return Answers(mean, within / voters, squares / np.maximum(voters - 1.0, 1.0), voters)
+
+
+def _of_nodes(forest: Forest, task: str) -> tuple[np.ndarray, np.ndarray]:
+    """Each node's posterior or mean, (n_nodes, K or 1), and its Gini impurity or variance."""
+    if task == "classification":
+        p = forest.stats / forest.nodes["weight"][:, None]
+        return p, 1.0 - (p**2).sum(axis=1)
+    return forest.stats[:, 1:2], forest.stats[:, 2] / forest.stats[:, 0]
+
+
+class HeldOut(NamedTuple):
+    """m rows and what the trees that did not see them say."""
+
+    X: np.ndarray
+    truth: np.ndarray  # (m,) numbers or class codes
+    rows: np.ndarray  # (m,) their numbers among the training rows; -1 if they are none
+    answers: Answers
+
+    @property
+    def error(self) -> np.ndarray:
+        """(m,) squared, or Brier's score."""
+        mean, truth = self.answers.mean, self.truth
+        if truth.dtype.kind == "i":
+            p = mean[np.arange(len(truth)), truth]
+            return 1.0 - 2.0 * p + (mean**2).sum(axis=1)
+        return (truth - mean[:, 0]) ** 2
+
+
+def held_out(
+    forest: Forest, task: str, data: Data, outside: np.ndarray | None, most_rows: int, n_jobs: int
+) -> HeldOut | None:
+    """Training rows, each with the trees that left it out, or else validation rows with all trees;
+    None if there are neither.
+
+    A row needs two trees, so that their variance is known; unless there is but one in all.
+    """
+    if outside is not None:
+        X, truth = data["train"]
+        asked = np.unpackbits(outside, axis=1, count=len(X), bitorder="little")
+        able = asked.sum(axis=0, dtype=np.int64) >= min(2, n_trees(forest))
+    elif "valid" in data:
+        X, truth = data["valid"]
+        asked = np.ones((n_trees(forest), len(X)), np.uint8)
+        able = truth >= 0 if task == "classification" else np.ones(len(X), bool)
+    else:
+        return None
+    rows = np.flatnonzero(able)
+    rows = rows[evenly(len(rows), most_rows)]
+    ends = places(forest, X[rows], None, n_jobs)
+    numbers = rows if outside is not None else np.full(len(rows), -1)
+    return HeldOut(X[rows], truth[rows], numbers, answers_of(forest, task, ends, asked[:, rows]))
