@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import naive
+import naive_uncertainty
 import numpy as np
 from scipy import stats
 
@@ -24,6 +25,9 @@ VOTE_STRENGTH = (
 )  # fmt: skip
 RESIDUAL_STRENGTH = "correlation", "bound", "tree_mse", "tree_mse_std", "tree_rmse"
 BINS = 15
+EITHER = None  # the value of what rounding decides
+UNCERTAINTY = "total", "aleatoric", "epistemic", "spread"
+NEIGHBOURS, REGION, LEAST_HELD_OUT = 10, 50, 20
 CALIBRATION = "ece", "reliability", "resolution", "uncertainty", "within_bins"
 
 
@@ -171,8 +175,64 @@ def calibration(world):
             for depth in range(world.n_depths):
                 truth, answers = answered(world, split, rows, depth=depth, combiner=combiner)
                 found = naive.calibration(answers.tolist(), truth, BINS)
+                if combiner != "vote" and rounding_decides(answers):
+                    found = dict.fromkeys(found, EITHER)
                 for name in CALIBRATION:
                     yield f"{name}/{split}_{combiner}", depth, found[name]
+
+
+def rounding_decides(answers):
+    """Between two classes, or in which bin one is? Not of shares of votes, which are exact."""
+    second, first = np.sort(answers, axis=1)[:, -2:].T
+    inner = answers[(answers > 0.5 / BINS) & (answers < 1 - 0.5 / BINS)] * BINS
+    on_an_edge = np.abs(inner - inner.round()) < 1e-9
+    return (first - second < 1e-9).any() or on_an_edge.any()
+
+
+# ---- uncertainty -------------------------------------------------------------------------------
+
+
+def held_out(world):
+    """How many rows uncertainty is learned from, and the validation rows among them, if any."""
+    valid = world.splits.get("valid")
+    if world.bags is not None:
+        able = sum((world.bags == 0).sum(axis=0) >= 2)
+        return min(able, world.most_rows), None
+    if valid is None:
+        return 0, None
+    seen = valid[1] >= 0 if world.task == "classification" else np.ones(len(valid[1]), bool)
+    return min(seen.sum(), world.most_rows), (valid[0][seen], valid[1][seen])
+
+
+def uncertainty(world, X):
+    """Total, aleatoric, epistemic and spread of rows, (4, n); the first three may be NaN."""
+    n_rows, valid = held_out(world)
+    if n_rows >= LEAST_HELD_OUT:
+        train = world.splits["train"]
+        return naive_uncertainty.uncertainty(
+            world.trees, world.task, train, valid, world.bags, X, NEIGHBOURS, REGION
+        )
+    spread = []
+    for x in X:
+        mean, within, between = naive_uncertainty.answers(world.trees, world.task, x)
+        is_of_classes = world.task == "classification"
+        spread.append(naive_uncertainty.entropy(mean) if is_of_classes else within + between)
+    return np.array([np.full(len(X), np.nan)] * 3 + [spread])
+
+
+def uncertainties(world):
+    for split in ("valid", "test"):
+        if split in world.splits:
+            parts = uncertainty(world, world.splits[split][0])
+            for name, values in zip(UNCERTAINTY, parts, strict=True):
+                if not np.isnan(values).any():
+                    yield f"{name}/{split}", 0, np.mean(values)
+    n_rows, valid = held_out(world)
+    yield "rows/uncertainty", 0, n_rows
+    if n_rows >= LEAST_HELD_OUT:
+        rows = world.splits["train"], valid, world.bags
+        told = naive_uncertainty.learned(world.trees, world.task, *rows, NEIGHBOURS, REGION)
+        yield "aleatoric/margin", 0, told.margin
 
 
 # ---- intervals and sets ------------------------------------------------------------------------
@@ -220,19 +280,6 @@ def jackknife(world):
         yield "jackknife/trees_needed", 0, needed
 
 
-def uncertainty(world, x):
-    """Total, aleatoric and epistemic."""
-    found = [stats_[naive.walk(nodes, x)] for nodes, stats_ in world.trees]
-    if world.task == "classification":
-        shares = [naive.posterior(node) for node in found]
-        total = stats.entropy(np.mean(shares, axis=0))
-        aleatoric = np.mean([stats.entropy(p) for p in shares])
-        return total, aleatoric, max(total - aleatoric, 0)
-    epistemic = np.var([naive.mean(node)[0] for node in found])
-    aleatoric = np.mean([node[2] / node[0] for node in found])
-    return aleatoric + epistemic, aleatoric, epistemic
-
-
 def scores(world):
     """How badly each training row with an out-of-bag answer fits it."""
     truth, answers = answered(world, "oob")
@@ -260,9 +307,9 @@ def bands(world, level, rows=None, variance=None):
     X = looked_at(world)[1] if rows is None else rows
     means = [naive.answer(world.trees, world.combiner, world.task, x)[0] for x in X]
     z = stats.norm.ppf((1 + float(level)) / 2)
-    totals = [uncertainty(world, x)[0] for x in X]
+    spreads = [sum(naive_uncertainty.answers(world.trees, world.task, x)[1:]) for x in X]
     found = {
-        "trees": [(m - z * v**0.5, m + z * v**0.5) for m, v in zip(means, totals, strict=True)]
+        "trees": [(m - z * v**0.5, m + z * v**0.5) for m, v in zip(means, spreads, strict=True)]
     }
     if world.bags is not None:
         variance = variances(world) if variance is None else variance
@@ -327,13 +374,14 @@ def detection(world):
         return
     rows, X, truth = looked_at(world)
     answers = np.array([answer(world, world.judged, row) for row in rows])
-    kinds = np.array([uncertainty(world, x) for x in X])
-    measures = dict(zip(("total", "aleatoric", "epistemic"), kinds.T, strict=True))
+    measures = dict(zip(UNCERTAINTY, uncertainty(world, X), strict=True))
     if world.task == "classification":
         measures["confidence"] = 1 - answers.max(axis=1)
     if world.bags is not None:
         measures["jackknife"] = variances(world)[:, 1]
     for name, values in measures.items():
+        if np.isnan(values).any():
+            continue
         values = without_rounding(values)
         if world.task == "classification":
             wrong = answers.argmax(axis=1) != truth
@@ -355,8 +403,8 @@ def permuted_rows(world):
 
 
 PARTS = (
-    curves, by_trees, chosen, shapes, strength, calibration, coverage, jackknife, detection,
-    permuted_rows,
+    curves, by_trees, chosen, shapes, uncertainties, strength, calibration, coverage, jackknife,
+    detection, permuted_rows,
 )  # fmt: skip
 
 
