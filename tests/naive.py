@@ -587,7 +587,8 @@ def label_parts(labels, posterior):
 
 def jackknife(bags, answers, replace=True):
     """Variance of the mean of (n_trees,) answers, raw and corrected (Wager et al. 2014)."""
-    (n_trees, n_rows), t = bags.shape, answers - answers.mean()
+    (n_trees, n_rows), t = bags.shape, answers - answers[0]
+    t = t - t.mean()  # exactly 0 if all answers are equal
     raw = chance = 0.0
     for row in range(n_rows):
         n = bags[:, row] - bags[:, row].mean()

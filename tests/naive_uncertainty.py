@@ -1,5 +1,8 @@
 """Slow, obvious twin of the study of uncertainty: row by row, tree by tree, class by class."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import naive
 import numpy as np
 from scipy.optimize import brentq, nnls
@@ -146,12 +149,19 @@ def nats(impurity, others):
     return entropy(posterior(chance))
 
 
-def uncertainty(trees, task, train, valid, bags, X, n_neighbours, region):
-    """Total, aleatoric, epistemic and spread of each row of X, (4, n).
+class Learned(NamedTuple):
+    """What held-out rows tell."""
 
-    Held-out rows are training rows that two trees or more left out of their bags (one, of a single
-    tree), or without bags those of validation.
-    """
+    noise_at: Callable  # a node a tree → the noise there
+    line: tuple  # of the excess
+    depth: int  # at which nodes are regions
+    others: np.ndarray | None  # see `shares_of_others`
+    margin: float  # of the mean noise, in squares or nats
+
+
+def learned(trees, task, train, valid, bags, n_neighbours, region):
+    """From training rows that two trees or more left out of their bags (one, of a single tree), or
+    without bags from those of validation."""
     rows, own, asked = [], [], []
     for i, x in enumerate(train[0] if bags is not None else valid[0]):
         some = [t for t in range(len(trees)) if bags is None or not bags[t][i]]
@@ -175,14 +185,24 @@ def uncertainty(trees, task, train, valid, bags, X, n_neighbours, region):
     noise_at = regional(ways, given, mean)
     noise = [noise_at(way) for way in ways]
     beyond = [max(s - g, 0.0) for s, g in zip(spreads, noise, strict=True)]
-    a, b = rising_line(beyond, np.array(errors) - noise)
-    found = []
+    line = rising_line(beyond, np.array(errors) - noise)
+    margin, others = 2 * np.sqrt(given.var(ddof=1) / len(given)), None
+    if task == "classification":
+        others = shares_of_others([p for p, *_ in said], truth)
+        margin = nats(mean + margin, others) - nats(mean, others)
+    return Learned(noise_at, line, depth, others, margin)
+
+
+def uncertainty(trees, task, train, valid, bags, X, n_neighbours, region):
+    """Total, aleatoric, epistemic and spread of each row of X, (4, n)."""
+    told = learned(trees, task, train, valid, bags, n_neighbours, region)
+    (a, b), found = told.line, []
     for x in X:
         p, inside, between = answers(trees, task, x)
-        aleatoric = noise_at(nodes_of(trees, x, depth))
+        aleatoric = told.noise_at(nodes_of(trees, x, told.depth))
         total, spread = aleatoric + a + b * max(inside + between - aleatoric, 0.0), inside + between
         if task == "classification":
-            others = shares_of_others([p for p, *_ in said], truth)
-            aleatoric, total, spread = nats(aleatoric, others), nats(total, others), entropy(p)
+            aleatoric, total = nats(aleatoric, told.others), nats(total, told.others)
+            spread = entropy(p)
         found.append((total, aleatoric, total - aleatoric, spread))
     return np.array(found).T

@@ -117,7 +117,7 @@ def test_jackknife_is_that_of_the_twin(seed, n_trees, n_rows, replace, data):
     raw, corrected = np.transpose([naive.jackknife(counts, t, replace) for t in answers.T])
     np.testing.assert_allclose(found.raw, raw, **ROUNDING)
     np.testing.assert_allclose(found.corrected, corrected, **ROUNDING)
-    assert found.negative == np.mean(found.corrected < 0)
+    assert found.negative == np.mean(np.isnan(found.sd))
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])
@@ -538,6 +538,20 @@ def test_errors_of_too_few_rows_tell_nothing():
         [error_ranking([0.1], [0.2]), error_ranking([], []), error_detection([], [])]
     ).all()
     assert error_detection([0.1, np.nan, 0.3], [0, 1, 1]) == 1.0
+
+
+def test_rounding_decides_nothing():
+    """0.1 + 0.2 is a little more than 0.3, and 1 - 0.7 too."""
+    assert error_detection([0.1 + 0.2, 0.3], [1, 0]) == error_detection([0.3, 0.3], [1, 0]) == 0.5
+    assert error_detection([1e-3, 2e-3], [1, 0]) == 0.0
+    assert label_sets(np.array([[0.7, 0.3]]), np.array([0.3]), 0.5).tolist() == [[True, False]]
+    # Of three answers a, b, c that add up to 0, (a - b)² and by chance a² + b² + c²: here the same.
+    counts, root = np.array([[2, 0], [0, 2], [1, 1]]), np.sqrt(3)
+    for sign in 1, -1:
+        found = jackknife(counts, np.array([[sign * root - 2], [1], [1 - sign * root]]))
+        assert abs(found.corrected) < 1e-15 < found.raw
+        assert np.isnan(found.sd)
+        assert found.negative == 1.0
 
 
 # ---- pictures ----------------------------------------------------------------------------------

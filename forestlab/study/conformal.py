@@ -53,9 +53,10 @@ def intervals(answer: np.ndarray, scores: np.ndarray, level: float) -> Band:
 def label_sets(probabilities: np.ndarray, scores: np.ndarray, level: float) -> np.ndarray:
     """The classes whose score would not be among the worst, (m, n_classes) bool.
 
-    A set is empty where every class would be: the row is unlike those of training.
+    A set is empty where every class would be: the row is unlike those of training. Scores that are
+    equal but for rounding are equal.
     """
-    return 1.0 - probabilities <= quantile_of(scores, level)
+    return 1.0 - probabilities <= quantile_of(scores, level) + SLACK
 
 
 def credible_sets(probabilities: np.ndarray, level: float) -> np.ndarray:

@@ -23,18 +23,20 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.forest import BLOCK_NUMBERS
+from forestlab.study.coverage import SAME
 
 
 class Jackknife(NamedTuple):
     raw: np.ndarray  # (m,) variance, too large when trees are few
     corrected: np.ndarray  # (m,) less what chance contributes
-    negative: float  # share of rows whose corrected variance is below 0
+    negative: float  # share of rows whose variance is unknown: its corrected value is not above 0
     trees_needed: float  # NaN if the mean variance is not above 0, so that this cannot be told
 
     @property
     def sd(self) -> np.ndarray:
-        """(m,) standard deviation; NaN where the corrected variance is below 0: unknown."""
-        return np.sqrt(np.where(self.corrected < 0.0, np.nan, self.corrected))
+        """(m,) standard deviation; NaN where it is unknown."""
+        unknown = _is_unknown(self.raw, self.corrected)
+        return np.sqrt(np.where(unknown, np.nan, self.corrected))
 
 
 def jackknife(bags: np.ndarray, answers: np.ndarray, replace: bool = True) -> Jackknife:
@@ -72,8 +74,13 @@ def jackknife(bags: np.ndarray, answers: np.ndarray, replace: bool = True) -> Ja
     squared = np.einsum("bm,bm->m", centred, centred)
     chance = spread * squared * factor / (n_trees * (n_trees - 1))
     corrected = raw - chance
-    negative = float(np.mean(corrected < 0.0)) if len(corrected) else float("nan")
+    negative = float(np.mean(_is_unknown(raw, corrected))) if len(raw) else float("nan")
     return Jackknife(raw, corrected, negative, _trees_needed(chance, corrected, n_trees))
+
+
+def _is_unknown(raw: np.ndarray, corrected: np.ndarray) -> np.ndarray:
+    """Where nothing is left but for rounding; that trees agree, and there is none, is known."""
+    return (raw > 0.0) & (corrected <= SAME * raw)
 
 
 def _trees_needed(chance: np.ndarray, corrected: np.ndarray, n_trees: int) -> float:
