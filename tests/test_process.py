@@ -180,9 +180,9 @@ def test_an_edit_anywhere_in_the_core_leaves_old_kernels_aside(compiled):
     variables = {"NUMBA_CACHE_DIR": str(compiled.cache)}
     criteria = compiled.package / "forestlab" / "core" / "criteria.py"
     before = criteria.read_text()
-    gini = "- squares) / weight if weight > 0.0 else 0.0"
+    gini = "return 2.0 * crossed / weight"
     assert before.count(gini) == 1
-    criteria.write_text(before.replace(gini, "+ squares) / weight if weight > 0.0 else 0.0"))
+    criteria.write_text(before.replace(gini, "return -2.0 * crossed / weight"))
     tree, said = run(FIT, compiled.package, **variables)
     assert said.splitlines() == [COMPILING]
     assert tree != compiled.tree

@@ -43,8 +43,8 @@ one with a bag, each the mean of three seeds with 1,000 to 2,000 training rows:
 
 A signal that is as hard for the forest as for neighbours is taken for noise: ringnorm's error is.
 That apart, the mean is off by at most 0.2 nats (100 trees: 0.12), or 7 % of the target's variance
-(friedman1's is 24). Between rows, only differences of regions are seen: noise that follows a column by which the
-trees do not split is spread evenly.
+(friedman1's is 24). Between rows, only differences of regions are seen: noise that follows a column
+by which the trees do not split is spread evenly.
 
 Other ways were measured on digits (0, 0.54 and 1.27 nats) and friedman1 without noise:
 
