@@ -13,7 +13,7 @@ import traceback
 
 import experiments
 from experiments import Verdict
-from forestlab.report import aligned, short
+from forestlab.run.terminal import aligned, short
 
 LONGEST = 64  # letters of what a verdict is about
 
@@ -63,7 +63,7 @@ def _list(known: list[str]) -> None:
 def _make(name: str) -> bool:
     """Make one, and tell in a line; whether all is well."""
     from experiments._reproduce import RunsFailed, reproduce  # late: a list needs none of it
-    from forestlab.run import MISTAKES, one_line
+    from forestlab.run.mistakes import MISTAKES, one_line
 
     start = time.perf_counter()
     try:

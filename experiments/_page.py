@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from forestlab import page
+from forestlab.compare import page
 
 MOST_ROWS = 200  # of a table on the page; the file has all
 HEADS = ("claim", "expected", "why just that", "found, with its 95 % interval", "verdict")

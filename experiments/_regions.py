@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from omegaconf import OmegaConf
 
 from experiments import LoggedRun
-from forestlab import job
 from forestlab.figures.legend import Entry
 from forestlab.figures.regions import class_colours, fade
 from forestlab.figures.style import dress, ink
 from forestlab.figures.words import number_scale
+from forestlab.run import job
 from forestlab.study.plane import Extent, grid_of
 
 POINT = 2.6  # size

@@ -17,8 +17,9 @@ import experiments
 from experiments import LoggedRun, Verdict
 from experiments._page import write_page
 from experiments._runs import find, logged_as
-from forestlab import figures, report, run
+from forestlab import figures, run
 from forestlab.config import home
+from forestlab.run import terminal
 
 DPI = 200
 STOPPED = (130, 143)  # exit codes: Ctrl-C, SIGTERM
@@ -107,7 +108,7 @@ def describe(
         "says": experiment.SAYS,
         "verdicts": [told(verdict) for verdict in verdicts],
         "runs": [{"name": logged.name, "url": logged.url} for logged in runs],
-        "ui": report.ui_command(runs[0].where) if runs else "",
+        "ui": terminal.ui_command(runs[0].where) if runs else "",
     }
 
 

@@ -76,7 +76,7 @@ def find(config: Config) -> LoggedRun | None:
 
     A run belongs by its result, whoever asked for it: experiments share what they both need.
     """
-    from forestlab import job
+    from forestlab.run import job
 
     run = job.finished_before(config)
     return None if run is None else LoggedRun(job.open_store(config), run)
@@ -84,7 +84,7 @@ def find(config: Config) -> LoggedRun | None:
 
 def logged_as(config: Config, run_id: str | None) -> LoggedRun | None:
     """A run whose id is known; None without one, as of a job that failed."""
-    from forestlab import job
+    from forestlab.run import job
 
     store = job.open_store(config)
     return LoggedRun(store, store.client.get_run(run_id)) if run_id else None

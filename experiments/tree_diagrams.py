@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from experiments import exactly
 from forestlab.figures import draw_tree
 from forestlab.figures.style import dress, panels
-from forestlab.handmade import build_tree
-from forestlab.view import Step, TreeView, short
+from forestlab.tree.handmade import build_tree
+from forestlab.tree.view import Step, TreeView, short
 
 DOCUMENT = "000"
 SAYS = """

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from forestlab.estimators import (
+    from forestlab.model.estimators import (
         ForestClassifier,
         ForestRegressor,
         TreeClassifier,
         TreeRegressor,
         load,
     )
-    from forestlab.handmade import build_tree
-    from forestlab.view import TreeView
+    from forestlab.tree.handmade import build_tree
+    from forestlab.tree.view import TreeView
 
 __all__ = [
     "ForestClassifier",
@@ -30,13 +30,13 @@ __all__ = [
     "load",
 ]
 
-_HOMES = {"TreeView": "forestlab.view", "build_tree": "forestlab.handmade"}
+_HOMES = {"TreeView": "forestlab.tree.view", "build_tree": "forestlab.tree.handmade"}
 
 
 def __getattr__(name: str):
     if name not in __all__:
         raise AttributeError(f"module 'forestlab' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES.get(name, "forestlab.estimators")), name)
+    return getattr(importlib.import_module(_HOMES.get(name, "forestlab.model.estimators")), name)
 
 
 def __dir__() -> list[str]:

@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestlab import config as configs
-from forestlab import provenance
 from forestlab.baseline import file, groups, rules, runs, tables
 from forestlab.baseline.__main__ import main
 from forestlab.baseline.diff import curve_lines, parting
@@ -27,6 +26,7 @@ from forestlab.baseline.groups import USUAL, Baseline, Group, Logged
 from forestlab.baseline.record import make
 from forestlab.baseline.rules import EXACT, TOLD, Row
 from forestlab.config import SEEDS, ConfigError
+from forestlab.tracking import provenance
 
 HERE = dict.fromkeys(TOLD, "here")
 SHIPPED = ROOT / "tests/baselines"

@@ -13,7 +13,7 @@ from forestlab.core.arrays import plant, tree_of
 from forestlab.core.combine import COMBINERS
 from forestlab.core.search import SEARCHES
 from forestlab.forest import combined
-from forestlab.handmade import build_tree
+from forestlab.tree.handmade import build_tree
 
 N_ROWS = 90
 FORESTS = {"classification": ForestClassifier, "regression": ForestRegressor}

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlflow import MlflowClient
 
-from forestlab import run
 from forestlab.config import ConfigError
-from forestlab.mistakes import MISTAKES, PACKAGES, one_line
+from forestlab.run import command as run
+from forestlab.run.mistakes import MISTAKES, PACKAGES, one_line
 
 FREE = [
     "dataset=iris",

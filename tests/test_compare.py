@@ -14,9 +14,8 @@ from matplotlib.collections import LineCollection
 from pictures import check_within, words
 from scipy import stats
 
-from forestlab import page
 from forestlab.compare import __main__ as compare
-from forestlab.compare import query, statistics, variants
+from forestlab.compare import page, query, statistics, variants
 from forestlab.compare import report as comparison_report
 from forestlab.compare.tables import compare as tables_of
 from forestlab.compare.tables import find_variant, higher_is_better

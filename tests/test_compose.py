@@ -8,11 +8,12 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from forestlab import config as configs
-from forestlab import job, run
+from forestlab import run
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.search import SEARCHES
 from forestlab.datasets import LOADERS
 from forestlab.datasets.downloaded import DOWNLOADED
+from forestlab.run import job
 
 GROUPS = ("dataset", "model", "criterion", "search", "study", "tracking")
 MODELS = ("tree", "bagging", "subspace", "forest", "rno")

@@ -21,8 +21,8 @@ from forestlab.core.criteria import CRITERIA
 from forestlab.core.descend import sum_kernel
 from forestlab.core.grow import grow_kernel
 from forestlab.core.search import SEARCHES
-from forestlab.estimators import ESTIMATORS
-from forestlab.parameters import DESCRIPTIONS, n_threads
+from forestlab.model.estimators import ESTIMATORS
+from forestlab.model.parameters import DESCRIPTIONS, n_threads
 
 FORESTS = {name: cls for name, cls in ESTIMATORS.items() if name.startswith("Forest")}
 CLASSIFIERS = [cls for cls in ESTIMATORS.values() if is_classifier(cls())]

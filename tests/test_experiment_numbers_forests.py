@@ -18,7 +18,7 @@ from experiments import (
     randomness_rho,
 )
 from forestlab import config as configs
-from forestlab import job
+from forestlab.run import job
 
 # ---- paper -------------------------------------------------------------------------------------
 

@@ -14,8 +14,10 @@ from hydra._internal.utils import get_args_parser
 import experiments
 from experiments import __main__, _page, _pictures, _reproduce, _runs, above, below, exactly, within
 from experiments._statistics import Measured, certain
-from forestlab import job, run, tracking
+from forestlab import tracking
 from forestlab.config import ConfigError, TrackingConfig, conf_folder, fingerprint, flat
+from forestlab.run import command as run
+from forestlab.run import job
 
 NAMES = experiments.names()
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -87,7 +89,7 @@ def test_a_name_that_there_is_not(capsys):
 # ---- making them -------------------------------------------------------------------------------
 
 FAIL_ON_DIGITS = """
-from forestlab import job
+from forestlab.run import job
 fit = job.fit_and_study
 def failing(config, show):
     if config.dataset.name == "digits":

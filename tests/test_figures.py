@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from forestlab.handmade import build_tree
+from forestlab.tree.handmade import build_tree
 
 mpl.use("Agg")
 

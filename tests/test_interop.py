@@ -18,14 +18,14 @@ from sklearn.inspection import permutation_importance
 from sklearn.tree._tree import TREE_LEAF, TREE_UNDEFINED
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, load
-from forestlab import grown as grown_module
 from forestlab.core.arrays import plant
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.search import SEARCHES
 from forestlab.forest import bags
-from forestlab.grown import GrownTree
-from forestlab.handmade import build_tree
-from forestlab.interop import NO_SEED
+from forestlab.model.interop import NO_SEED
+from forestlab.tree import grown as grown_module
+from forestlab.tree.grown import GrownTree
+from forestlab.tree.handmade import build_tree
 
 matplotlib.use("Agg")
 

@@ -12,8 +12,8 @@ from forestlab import ForestClassifier
 from forestlab.core.arrays import STEP, plant
 from forestlab.core.permute import compact, features_of
 from forestlab.forest import combined, ends
-from forestlab.handmade import build_tree
 from forestlab.study.permutation import permutation_importance
+from forestlab.tree.handmade import build_tree
 
 SEED = 2**63 + 11
 NO_LIMIT = 10**9

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
-from forestlab import job
 from forestlab.core import jit
 from forestlab.core.jit import cache_folder
+from forestlab.run import job
 
 ROOT = Path(__file__).parents[1]
 COMPILING = "forestlab: compiling a kernel to grow gini trees (seconds, once)"
@@ -192,7 +192,8 @@ def test_an_edit_anywhere_in_the_core_leaves_old_kernels_aside(compiled):
 
 
 MEASURE = """
-from forestlab import job, run
+from forestlab.run import job
+from forestlab import run
 from forestlab.core.jit import compile_seconds
 
 waits, timing = {}, job._timing
@@ -217,7 +218,7 @@ def test_no_clock_runs_while_kernels_are_loaded():
     there = "False False False True"
     assert run(f"MORE = []{MEASURE}")[0].splitlines() == ["False False True True", there]
     # What is too large to grow a stump of first waits, and the clock leaves that out.
-    large = f"MORE = []\nfrom forestlab import job\njob.MOST_NUMBERS = 0{MEASURE}"
+    large = f"MORE = []\nfrom forestlab.run import job\njob.MOST_NUMBERS = 0{MEASURE}"
     assert run(large)[0].splitlines() == ["True True True True", there]
 
 

@@ -246,7 +246,7 @@ def test_the_model_loads_in_both_flavours(sweep, deepest, digits):
 
 
 FAIL_AT_5 = """
-from forestlab import job
+from forestlab.run import job
 fit = job.fit_and_study
 def failing(config, show):
     if config.max_depth == 5:
@@ -405,7 +405,7 @@ def test_the_store_is_opened_when_the_forest_is_measured(tmp_path, monkeypatch):
 def test_signals_end_runs_as_killed(sent, code, arguments, tmp_path):
     long = ["dataset=digits", "n_estimators=100000"]  # minutes
     process = subprocess.Popen(
-        [sys.executable, "-m", "forestlab.run", *long, *arguments],
+        [sys.executable, "-m", "forestlab.run.command", *long, *arguments],
         env=environment(tmp_path),
         cwd=tmp_path,
         stdout=subprocess.PIPE,

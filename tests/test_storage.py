@@ -14,9 +14,9 @@ from sklearn.base import clone, is_classifier
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, load
 from forestlab.core.arrays import AXIS, BOTH, CATEGORY, LEAF, OBLIQUE, QUADRATIC, Forest, plant
 from forestlab.core.descend import sum_kernel
-from forestlab.estimators import ESTIMATORS
-from forestlab.handmade import build_tree
-from forestlab.storage import FOREST, TEXT, check_forest
+from forestlab.model.estimators import ESTIMATORS
+from forestlab.model.storage import FOREST, TEXT, check_forest
+from forestlab.tree.handmade import build_tree
 
 OPTIONS = {
     TreeClassifier: {"criterion": "gini", "max_depth": 5, "class_weight": {"ash": 2.0}},

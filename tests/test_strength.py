@@ -13,8 +13,8 @@ from test_combine import FORESTS, as_bytes, bags_of, data_for, for_each_task, fo
 from forestlab import ForestClassifier
 from forestlab.core.arrays import STEP, plant, tree_of
 from forestlab.forest import rows_outside
-from forestlab.handmade import build_tree
 from forestlab.study.strength import ResidualStrength, VoteStrength, strength
+from forestlab.tree.handmade import build_tree
 
 TWINS = {"classification": naive.vote_strength, "regression": naive.residual_strength}
 KINDS = {"classification": VoteStrength, "regression": ResidualStrength}

@@ -14,13 +14,14 @@ from pictures import notes
 from sklearn.calibration import calibration_curve
 from test_compose import composed
 
-from forestlab import artifacts, job
 from forestlab.config import ConfigError, fingerprint, settled
 from forestlab.core.prune import best_depth
-from forestlab.numbers import numbers_of
-from forestlab.pictures import pictures
+from forestlab.run import job
+from forestlab.study import artifacts
 from forestlab.study.coverage import LEVELS
 from forestlab.study.metrics import METRICS
+from forestlab.study.numbers import numbers_of
+from forestlab.study.pictures import pictures
 from forestlab.study.rows import evenly
 
 SMALL = ("tracking=none", "n_estimators=12")

@@ -10,9 +10,9 @@ from test_combine import FORESTS, trees_of
 from test_cuts import counted_in_twin
 
 from forestlab.datasets.truth import draw, truth
-from forestlab.numbers import numbers_of
 from forestlab.study.bias import bias_variance
 from forestlab.study.findings import codes_of, study
+from forestlab.study.numbers import numbers_of
 
 N_TRAIN, N_OTHER, N_TREES = 45, 25, 6
 SIZES = [1, 2, 3, 5, 6]

@@ -17,11 +17,11 @@ from forestlab import TreeClassifier, TreeRegressor
 from forestlab.core.arrays import AXIS, LEAF, NODE, Tree, plant
 from forestlab.core.search import SEARCHES
 from forestlab.forest import BLOCK_ROWS, Asked, bags, by_depth, combined, rows_outside
-from forestlab.handmade import build_tree
 from forestlab.study.curves import confusion, error_by_voters, oob_by_trees
 from forestlab.study.findings import codes_of, study
 from forestlab.study.metrics import METRICS
 from forestlab.study.surface import deepest, grid_of_sizes, surface
+from forestlab.tree.handmade import build_tree
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -9,8 +9,8 @@ import pytest
 from forestlab.core.arrays import Settings
 from forestlab.core.prune import cut
 from forestlab.forest import Recipe, grow_trees, prepare
-from forestlab.handmade import build_tree
-from forestlab.view import TreeView, short
+from forestlab.tree.handmade import build_tree
+from forestlab.tree.view import TreeView, short
 
 NAN = np.nan
 

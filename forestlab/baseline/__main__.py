@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from forestlab import baseline, report
+from forestlab import baseline
 from forestlab.baseline.check import check
 from forestlab.baseline.diff import diff
 from forestlab.baseline.record import record
 from forestlab.config import ConfigError, TrackingConfig, checkout
+from forestlab.run import terminal
 
 COMMANDS = {"record": record, "check": check, "diff": diff}
 
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        report.killed()
+        terminal.killed()
         return 130
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forestlab import config as configs
-from forestlab import report
 from forestlab.baseline import file, rules, runs, tables
 from forestlab.baseline.groups import Baseline, Logged, labels, run_label
 from forestlab.baseline.rules import Row, whole_run
 from forestlab.config import ConfigError, TrackingConfig
+from forestlab.run import terminal
 
 
 class Place(NamedTuple):
@@ -65,7 +65,8 @@ def _paths(options) -> list[Path]:
 
 
 def _place(options) -> Place:
-    from forestlab import job, tracking
+    from forestlab import tracking
+    from forestlab.run import job
 
     settings = runs.settings(options)
     if options.run == "never":
@@ -110,7 +111,8 @@ def _find(store, wanted: Wanted, mode: str) -> Logged | None:
     It has to be of this environment too, if it could be run anew here: a run from before an update
     of numpy says nothing about the new numpy.
     """
-    from forestlab import provenance, tracking
+    from forestlab import tracking
+    from forestlab.tracking import provenance
 
     here, config = provenance.versions(), runs.config_of(wanted.config)
     tags = {
@@ -129,10 +131,11 @@ def _find(store, wanted: Wanted, mode: str) -> Logged | None:
 
 def _run_all(name: str, todo: list[Wanted], place: Place) -> tuple[dict[str, Logged], list[Row]]:
     """Run configs, as children of one run; what they logged, and rows for those that could not."""
-    from forestlab import sweep, tracking
+    from forestlab import tracking
+    from forestlab.run import sweep
 
-    report.show_warnings()
-    report.expect(len(todo))
+    terminal.show_warnings()
+    terminal.expect(len(todo))
     first = runs.config_of(todo[0].config, place.tracking)
     parent = sweep.Parent(first, f"check {name}", len(todo))
     made: dict[str, Logged] = {}
@@ -140,11 +143,11 @@ def _run_all(name: str, todo: list[Wanted], place: Place) -> tuple[dict[str, Log
     status = "KILLED"
     try:
         for n_done, wanted in enumerate(todo):
-            report.started(wanted.label, n_done)
+            terminal.started(wanted.label, n_done)
             try:
                 done = _run(wanted, place, parent)
             except Exception as error:
-                report.failed(wanted.label, error)
+                terminal.failed(wanted.label, error)
                 done = whole_run(wanted.label, "failed")
             if isinstance(done, Row):
                 rows.append(done)
@@ -159,14 +162,14 @@ def _run_all(name: str, todo: list[Wanted], place: Place) -> tuple[dict[str, Log
 
 def _run(wanted: Wanted, place: Place, parent) -> Logged | Row:
     """Run one recorded config, unless it is about other data now."""
-    from forestlab import job
+    from forestlab.run import job
 
     config = runs.config_of(wanted.config, place.tracking)
     digest = job.prepare(config).digest
     if digest != wanted.digest:
         return Row(wanted.label, "data", wanted.digest, digest, 0.0, "drift")
-    result = job.run(config, wanted.label, lambda: parent.run_id, show=report.is_terminal())
-    report.done(result)
+    result = job.run(config, wanted.label, lambda: parent.run_id, show=terminal.is_terminal())
+    terminal.done(result)
     return runs.logged(place.store.client.get_run(result.run_id), wanted.config)
 
 

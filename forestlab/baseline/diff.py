@@ -7,7 +7,7 @@ import numpy as np
 from forestlab.baseline import runs
 from forestlab.baseline.groups import is_time
 from forestlab.baseline.tables import number
-from forestlab.report import aligned
+from forestlab.run.terminal import aligned
 
 UNTOLD = ("mlflow.", "pid")  # tags that differ between any two runs
 TOLD = ("mlflow.source.git.commit",)

@@ -101,7 +101,7 @@ def make(found: list[Logged], patterns: list[str]) -> Baseline:
 
 
 def _tell(path: Path, old: Baseline | None, new: Baseline, everything: bool) -> None:
-    from forestlab import provenance
+    from forestlab.tracking import provenance
 
     name = path.stem
     if old is not None:

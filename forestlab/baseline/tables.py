@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from forestlab.baseline.rules import Row
-from forestlab.report import aligned
+from forestlab.run.terminal import aligned
 
 MOST_ROWS = 40  # unless all are asked for
 TITLES = ("recorded", "new", "difference", "allowed", "verdict")

@@ -18,8 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from forestlab import page
-from forestlab.compare import query
+from forestlab.compare import page, query
 from forestlab.compare.report import CSV_MARK, csv, report, text
 from forestlab.compare.statistics import LEVEL
 from forestlab.compare.tables import compare

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from forestlab import page
-from forestlab.compare import variants
+from forestlab.compare import page, variants
 from forestlab.compare.tables import Table
-from forestlab.report import aligned, short
+from forestlab.run.terminal import aligned, short
 from forestlab.study.metrics import METRICS
 
 WIDEST, WIDEST_NOTE = 120, 100  # letters in a line

@@ -21,7 +21,7 @@ from forestlab.core.arrays import (
     RIGHT,
     Tree,
 )
-from forestlab.view import SIDES, TreeView
+from forestlab.tree.view import SIDES, TreeView
 
 LEAF_KEYS = ("value", "weight")
 ASKED_KEYS = ("feature", "weights")  # one of them: what the question is about

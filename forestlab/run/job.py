@@ -93,7 +93,7 @@ def prepare(config: Config) -> Prepared:
 
 def build(config: Config, task: str):
     """The estimator that a config describes, not yet fitted."""
-    from forestlab import estimators
+    from forestlab.model import estimators
 
     kind = "Tree" if config.model.name == "tree" else "Forest"
     name = kind + ("Classifier" if task == "classification" else "Regressor")
@@ -124,7 +124,7 @@ NEUTRAL = {"bootstrap": False, "max_samples": None, "combine": "average", "class
 
 def recipe(config: Config, data: Prepared):
     """How the forest will grow; raises ValueError for parameters that it cannot grow by."""
-    from forestlab import parameters
+    from forestlab.model import parameters
 
     task = data.dataset.task
     params = build(config, task).get_params(deep=False)
@@ -204,7 +204,7 @@ def _check_study(config: Config) -> None:
 
 def fit_and_study(config: Config, show: bool) -> Done:
     """Fit, predict and study; nothing is logged yet."""
-    from forestlab.parameters import n_threads
+    from forestlab.model.parameters import n_threads
     from forestlab.study.findings import study
 
     waited = compile_seconds()
@@ -345,7 +345,7 @@ def open_store(config: Config):
 
 def identity(config: Config) -> dict[str, str]:
     """The tags that runs of one result share: configuration, data and code."""
-    from forestlab import provenance
+    from forestlab.tracking import provenance
 
     return {
         "config_hash": configs.fingerprint(normalised(config)),
@@ -410,7 +410,7 @@ def _end(opened: Future, status: str, trace: str = "") -> None:
 
 
 def _tags(config: Config) -> dict[str, Any]:
-    from forestlab import provenance
+    from forestlab.tracking import provenance
 
     data = prepare(config)
     tags = identity(config) | {
@@ -429,7 +429,7 @@ def main_value(result: Result) -> float | None:
 
 
 def _numbers(done: Done) -> list:
-    from forestlab.numbers import numbers_of
+    from forestlab.study.numbers import numbers_of
 
     return numbers_of(done.found, done.drawn, done.seconds)
 
@@ -441,7 +441,9 @@ def _last(numbers) -> dict[str, float]:
 
 def _log(config: Config, store, run_id: str, name: str, done: Done) -> list:
     """Log all that was found; returns the numbers."""
-    from forestlab import artifacts, provenance, tracking
+    from forestlab import tracking
+    from forestlab.study import artifacts
+    from forestlab.tracking import provenance
 
     data = prepare(config)
     start = time.perf_counter()

@@ -34,7 +34,7 @@ from forestlab.study.deeper import BAND_LEVEL, Deeper
 from forestlab.study.findings import Findings
 from forestlab.study.surface import Surface
 from forestlab.study.uncertainty import Uncertainty
-from forestlab.view import TreeView
+from forestlab.tree.view import TreeView
 
 UNSEEN = "(not in training)"
 MOST_LISTED = 20_000  # nodes beyond which the first tree is listed only down to LISTED_DEPTH
@@ -80,7 +80,7 @@ def write(
 
 def _write_pictures(folder: Path, *findings) -> None:
     from forestlab import figures  # late: matplotlib
-    from forestlab.pictures import pictures
+    from forestlab.study.pictures import pictures
 
     for name, picture in pictures(*findings):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -27,8 +27,8 @@ from omegaconf import OmegaConf
 
 from forestlab import config as configs
 from forestlab.config import Config, ConfigError
-from forestlab.mistakes import MISTAKES, one_line
-from forestlab.plan import MOST_CHECKED, Plan, is_told, options_of, parsed, plan, told
+from forestlab.run.mistakes import MISTAKES, one_line
+from forestlab.run.plan import MOST_CHECKED, Plan, is_told, options_of, parsed, plan, told
 
 # How jobs in other processes know of their sweep: the parent run, and the keys that vary.
 PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
@@ -92,7 +92,7 @@ def _check(config: Config) -> None:
     if missing:
         key = sorted(missing)[0]
         raise ConfigError(f"{key} must be given: add {key}=… to the command.")
-    from forestlab import job
+    from forestlab.run import job
 
     job.check(config)
 
@@ -117,22 +117,22 @@ def task(config: Config) -> float | None:
 
 def do_job(config: Config, overrides: Sequence[Override], experiment: str | None) -> float | None:
     """One job: its result goes to `results`, whatever comes of it."""
-    from forestlab import job, report
+    from forestlab.run import job, terminal
 
     if len(results) < 2:  # what starting up and the first job import is there to stay: looking
         gc.freeze()  # through it again and again is a tenth of a sweep of small runs
     gc.enable()
     name = job_name(config, overrides)
-    report.show_warnings()
-    report.started(name, len(results))
+    terminal.show_warnings()
+    terminal.started(name, len(results))
     try:
-        result = job.run(config, name, _parent_id, report.is_terminal(), experiment)
+        result = job.run(config, name, _parent_id, terminal.is_terminal(), experiment)
     except Exception as error:
         result = job.Result(name, "FAILED", None, {})
         logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file
-        report.failed(name, error)
+        terminal.failed(name, error)
     results.append(result)
-    report.done(result)
+    terminal.done(result)
     return job.main_value(result)
 
 
@@ -154,40 +154,40 @@ def job_name(config: Config, overrides: Sequence[Override]) -> str:
 
 
 def _run_one() -> int:
-    from forestlab import report
+    from forestlab.run import terminal
 
     os.environ.pop(PARENT_VARIABLE, None)
     os.environ.pop(SWEPT_VARIABLE, None)
     try:
         _call_hydra()
     except KeyboardInterrupt:
-        report.killed()
+        terminal.killed()
         return 130
     except SystemExit as stop:
         return int(stop.code or 0)
     except (*MISTAKES, OSError) as error:
         _complain(error)
         return 1
-    report.summary(results, None)
+    terminal.summary(results, None)
     return 1 if any(result.status == "FAILED" for result in results) else 0
 
 
 def _run_sweep(todo: Plan) -> int:
-    from forestlab import report, sweep
+    from forestlab.run import sweep, terminal
 
     global parent
     parent = sweep.Parent(todo.configs[0], todo.name, todo.n_jobs, todo.experiment)
     if todo.launcher != "basic":  # jobs in other processes hear of it through the environment
         os.environ[PARENT_VARIABLE] = parent.run_id or ""
     os.environ[SWEPT_VARIABLE] = ",".join(todo.swept)
-    report.expect(todo.n_jobs)
+    terminal.expect(todo.n_jobs)
     status, code = "KILLED", 130
     try:
         _do_jobs(todo)
         failed = sweep.any_failed(parent, results)
         status, code = ("FAILED", 1) if failed else ("FINISHED", 0)
     except KeyboardInterrupt:
-        report.killed()
+        terminal.killed()
     except SystemExit as stop:
         code = int(stop.code or 0)
         status = "KILLED" if code == 143 else "FAILED"
@@ -197,7 +197,7 @@ def _run_sweep(todo: Plan) -> int:
     finally:
         sweep.finish(parent, status, results)
     if status != "KILLED":
-        report.summary(results or sweep.results(parent), parent)
+        terminal.summary(results or sweep.results(parent), parent)
     return code
 
 
@@ -215,7 +215,3 @@ def _do_jobs(todo: Plan) -> None:
         more = [*product, apart] if len(todo.products) > 1 else product
         sys.argv[1:] = options_of(["-m", *arguments, *more])[1]
         _call_hydra()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -13,7 +13,7 @@ import llvmlite.binding as llvm
 from forestlab import __version__
 from forestlab.core.jit import core_version
 
-MAKERS = ("forest.py", "model.py", "estimators.py", "parameters.py", "job.py", "numbers.py")
+MAKERS = ("forest.py", "model/*.py", "run/job.py")
 PACKAGES = ("numpy", "numba", "scikit-learn", "mlflow", "hydra-core")
 SIMD = ("amx", "asimd", "avx", "f16c", "fma", "neon", "sse", "ssse", "sve", "vsx")
 
@@ -37,7 +37,7 @@ def versions() -> dict[str, str]:
 
 def result_version() -> str:
     """16 hex digits that change with any edit of source that may change a number."""
-    root = Path(__file__).resolve().parent
+    root = Path(__file__).resolve().parent.parent
     source = hashlib.sha256()
     for pattern in ("core/*.py", "study/*.py", "datasets/*.py", *MAKERS):
         for file in sorted(root.glob(pattern)):
@@ -72,7 +72,7 @@ def code() -> tuple[dict[str, str], str]:
 
     The checkout is forestlab's own; a user's project around an installed forestlab is not asked.
     """
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parent.parent.parent
     if not (root / ".git").exists():
         return {}, ""
     commit = _git(root, "rev-parse", "HEAD").strip()

@@ -13,7 +13,7 @@ from forestlab.study.deeper import BAND_LEVEL, Deeper
 from forestlab.study.findings import Findings
 from forestlab.study.metrics import METRICS
 from forestlab.study.strength import ResidualStrength, VoteStrength
-from forestlab.view import TreeView
+from forestlab.tree.view import TreeView
 
 DRAWN_DEPTH = 3  # levels of the first tree that are drawn
 

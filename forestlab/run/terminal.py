@@ -126,7 +126,7 @@ def ui_command(where: str) -> str:
     """The command that shows a store; a server shows itself."""
     if where.startswith("http"):
         return where
-    script = Path(__file__).resolve().parent.parent / "scripts/ui"
+    script = Path(__file__).resolve().parent.parent.parent / "scripts/ui"
     own = where == f"sqlite:///{home() / 'mlflow.db'}"
     if script.is_file() and own:
         return os.path.relpath(script)

@@ -41,7 +41,7 @@ from forestlab.config import (
     param_text,
     store_uri,
 )
-from forestlab.numbers import Number
+from forestlab.study.numbers import Number
 
 os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")  # a bar for each file read
 logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
@@ -56,10 +56,10 @@ TRUSTED = [
     "forestlab.core.arrays.Forest",
     "forestlab.core.arrays.Settings",
     "forestlab.forest.Recipe",
-    "forestlab.estimators.TreeClassifier",
-    "forestlab.estimators.TreeRegressor",
-    "forestlab.estimators.ForestClassifier",
-    "forestlab.estimators.ForestRegressor",
+    "forestlab.model.estimators.TreeClassifier",
+    "forestlab.model.estimators.TreeRegressor",
+    "forestlab.model.estimators.ForestClassifier",
+    "forestlab.model.estimators.ForestRegressor",
 ]
 
 
@@ -145,7 +145,7 @@ def start(store: Store, name: str, tags: dict[str, Any], parent_id: str | None =
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "mlflow.user": _user(),
-        "mlflow.source.name": "forestlab.run",
+        "mlflow.source.name": "forestlab.run.command",
     }
     if parent_id:
         tags[PARENT] = parent_id

@@ -3,12 +3,12 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from forestlab import interop, parameters
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.forest import bags
-from forestlab.grown import GrownTree
-from forestlab.members import Members, joined
-from forestlab.model import ManyTrees, Model
+from forestlab.model import interop, parameters
+from forestlab.model.base import ManyTrees, Model
+from forestlab.model.members import Members, joined
+from forestlab.tree.grown import GrownTree
 
 
 class OneTree(Model):

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from forestlab import job
 from forestlab.config import SEEDS, Config
+from forestlab.run import job
 
 
 class Parent:
@@ -27,7 +27,8 @@ class Parent:
     @cached_property
     def opened(self) -> tuple[Any, str]:
         """(store, run id). Processes that make a store together break it: here it is made once."""
-        from forestlab import provenance, tracking
+        from forestlab import tracking
+        from forestlab.tracking import provenance
 
         store = job.open_store(self.first)
         if self.first.resume:

@@ -1,8 +1,8 @@
 """The four scikit-learn estimators: a task, a size and a constructor each."""
 
-from forestlab import parameters, storage
-from forestlab.model import Classifier, Model, Regressor
-from forestlab.sizes import Ensemble, OneTree
+from forestlab.model import parameters, storage
+from forestlab.model.base import Classifier, Model, Regressor
+from forestlab.model.sizes import Ensemble, OneTree
 
 
 def _store(estimator: Model, arguments: dict) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.criteria import CRITERIA
-from forestlab.grown import GrownTree
+from forestlab.tree.grown import GrownTree
 
 if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from forestlab.core.arrays import AXIS, BOTH, LEAF, LEFT
 from forestlab.forest import decreases
-from forestlab.view import TreeView
+from forestlab.tree.view import TreeView
 
 TREE_LEAF, TREE_UNDEFINED = -1, -2  # scikit-learn's marks of no child, and of no question
 

@@ -28,7 +28,7 @@ from omegaconf import open_dict
 
 from forestlab import config as configs
 from forestlab.config import GROUPS, ConfigError
-from forestlab.mistakes import no_choice, no_option
+from forestlab.run.mistakes import no_choice, no_option
 
 UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs")  # overrides that no name tells
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand

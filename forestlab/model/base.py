@@ -17,7 +17,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 from tqdm import tqdm
 
-from forestlab import parameters, storage
 from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.forest import (
     Recipe,
@@ -31,8 +30,9 @@ from forestlab.forest import (
     rounded_columns,
     rows_outside,
 )
-from forestlab.grown import visits
-from forestlab.view import TreeView
+from forestlab.model import parameters, storage
+from forestlab.tree.grown import visits
+from forestlab.tree.view import TreeView
 
 
 class Model(BaseEstimator):

@@ -1,0 +1,5 @@
+import sys
+
+from forestlab.run.command import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""One tree to look at: in words, typed in by hand, or as scikit-learn has it."""
