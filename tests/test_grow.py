@@ -44,7 +44,7 @@ def _wrapping_integers():
 
 def train(case, recipe, X, y, weights=None, drawn_by=None):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("forestlab.forest.MAX_BINS", case.max_bins)
+        patch.setattr("forestlab.forest.growing.MAX_BINS", case.max_bins)
         return prepare(X, y, recipe, weights, drawn_by)
 
 

@@ -144,3 +144,11 @@ def _write_codes(column, upper, codes):
             else:
                 high = middle
         codes[i] = low
+
+
+def rounded_columns(columns: Columns) -> np.ndarray:
+    """Which columns hold values, or ends of bins, that float32 would round, (n_features,)."""
+    with np.errstate(over="ignore"):
+        lower, upper = (values.astype(np.float32) for values in (columns.lower, columns.upper))
+    changed = (lower != columns.lower) | (upper != columns.upper)
+    return np.logical_or.reduceat(changed, columns.first[:-1])

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from tqdm import tqdm
 
 from forestlab.core.arrays import Forest, n_trees, tree_of
+from forestlab.core.encode import rounded_columns
 from forestlab.forest import (
     Recipe,
     balance,
@@ -27,7 +28,6 @@ from forestlab.forest import (
     importances,
     prepare,
     product,
-    rounded_columns,
     rows_outside,
 )
 from forestlab.model import parameters, storage

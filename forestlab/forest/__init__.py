@@ -1,0 +1,47 @@
+"""Many trees: growing them, asking them, and the threads that do it."""
+
+from forestlab.forest.asking import Asked, DepthWalk, by_depth, combined, ends, places, tree_by_tree
+from forestlab.forest.bagging import bags, rows_outside
+from forestlab.forest.growing import (
+    Recipe,
+    balance,
+    grow_forest,
+    grow_trees,
+    prepare,
+    product,
+    tree_seed,
+)
+from forestlab.forest.importance import decreases, importances
+from forestlab.forest.threads import (
+    BLOCK_NUMBERS,
+    BLOCK_ROWS,
+    by_blocks,
+    by_fixed_blocks,
+    in_threads,
+)
+
+__all__ = [
+    "BLOCK_NUMBERS",
+    "BLOCK_ROWS",
+    "Asked",
+    "DepthWalk",
+    "Recipe",
+    "bags",
+    "balance",
+    "by_blocks",
+    "by_depth",
+    "by_fixed_blocks",
+    "combined",
+    "decreases",
+    "ends",
+    "grow_forest",
+    "grow_trees",
+    "importances",
+    "in_threads",
+    "places",
+    "prepare",
+    "product",
+    "rows_outside",
+    "tree_by_tree",
+    "tree_seed",
+]

@@ -1,0 +1,177 @@
+"""Asking a forest: its answers, at one depth or at all, and where rows end."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from forestlab.core.arrays import Forest, n_trees
+from forestlab.core.combine import n_answers, n_sums
+from forestlab.core.descend import (
+    NO_DEPTH,
+    Additions,
+    DepthSums,
+    answers_kernel,
+    find_ends,
+    finish_kernel,
+    make_walks,
+    sum_kernel,
+    surface_kernel,
+    table_kernel,
+)
+from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
+
+
+def combined(
+    forest: Forest, task: str, combiner: str, X, depth=None, n_jobs: int = 1, outside=None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The forest's answer for each row of X, and how many trees gave one.
+
+    Parameters
+    ----------
+    X : (n_rows, n_features) array of any real dtype and layout
+    depth : evaluate as if grown with this max_depth; None: as grown
+    outside : (n_trees, …) packed bits from `rows_outside`, or None to ask every tree
+
+    Returns
+    -------
+    answers : (n_rows, n_classes) probabilities or (n_rows, n_targets) means; NaN where no tree
+        answers
+    voters : (n_rows,) int64
+    """
+    add_answers, finish = sum_kernel(task, combiner), finish_kernel(task, combiner)
+    n_stats = forest.stats.shape[1]
+    sums = np.zeros((len(X), n_sums(combiner, task, n_stats)))
+    voters = np.zeros(len(X), np.int64)
+    outside = np.zeros((0, 0), np.uint8) if outside is None else outside
+
+    def add_block(rows: slice) -> None:
+        block = block_of(X, rows)
+        start = rows.start
+        add_answers(
+            forest, make_walks(forest), block, (0, n_trees(forest)), _limit(depth), outside, start,
+            sums[rows], voters[rows],
+        )  # fmt: skip
+        finish(sums[rows], voters[rows])
+
+    by_blocks(add_block, len(X), n_jobs)
+    return sums[:, : n_answers(task, n_stats)], voters
+
+
+def tree_by_tree(
+    forest: Forest, task: str, combiner: str, block: np.ndarray, first_row: int, outside
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """As `combined` for a block of rows, of the first 1, 2, … trees in turn."""
+    add_answers, finish = sum_kernel(task, combiner), finish_kernel(task, combiner)
+    sums = np.zeros((len(block), n_sums(combiner, task, forest.stats.shape[1])))
+    voters, walks = np.zeros(len(block), np.int64), make_walks(forest)
+    for t in range(n_trees(forest)):
+        add_answers(forest, walks, block, (t, t + 1), NO_DEPTH, outside, first_row, sums, voters)
+        answers = sums.copy()
+        finish(answers, voters)
+        yield answers[:, : n_answers(task, forest.stats.shape[1])], voters
+
+
+def by_depth(
+    forest: Forest,
+    task: str,
+    combiner: str,
+    X,
+    n_depths: int,
+    use: Callable[[slice, np.ndarray, np.ndarray], None],
+    n_jobs: int = 1,
+    outside=None,
+) -> None:
+    """The forest's answers at depth 0 … n_depths - 1 from one walk, handed over in blocks of rows.
+
+    `use(rows, answers, voters)` gets (n_depths, n_in_block, …) answers as `combined` gives them. A
+    block holds at most BLOCK_NUMBERS of them, which bounds memory whatever the data's size.
+    """
+    finish = answers_kernel(task, combiner)
+    n_stats = forest.stats.shape[1]
+    asked = Asked(forest, task, combiner, n_depths)
+
+    def use_block(rows: slice) -> None:
+        walk = DepthWalk(asked, block_of(X, rows), rows.start, outside is None, outside)
+        walk.ask(n_trees(forest))
+        sums = walk.everyone if outside is None else walk.left_out
+        answers = np.empty((n_depths, len(sums.voters), n_answers(task, n_stats)))
+        finish(sums, 0, answers)
+        use(rows, answers, sums.voters)
+
+    size = BLOCK_NUMBERS // (n_depths * n_sums(combiner, task, n_stats))
+    by_blocks(use_block, len(X), n_jobs, max(1, size))
+
+
+class Asked:
+    """A forest made ready to be asked at depth 0 … n_depths - 1.
+
+    `adds` is about as large as the forest's statistics, so make one of these for all that is asked.
+    """
+
+    def __init__(self, forest: Forest, task: str, combiner: str, n_depths: int):
+        self.forest, self.task, self.combiner, self.n_depths = forest, task, combiner, n_depths
+        self.width = n_sums(combiner, task, forest.stats.shape[1])
+        n_nodes = len(forest.steps)  # where walks may branch, nodes answer for shares: no table
+        place, table = np.empty(n_nodes, np.int64), np.empty((n_nodes, self.width))
+        n_mixed = table_kernel(task, combiner)(forest, place, table) if n_nodes else 0
+        self.adds = Additions(place, table[:n_mixed].reshape(-1))
+
+
+class DepthWalk:
+    """Asks the trees, one after the other, about a block of rows, of which the first is number
+    `first_row` of the training rows if `outside` has bits of those.
+
+    `everyone` and `left_out` are the running sums of all trees, and of those that left the row out
+    of their bag; either is empty if it is not wanted.
+    """
+
+    def __init__(self, asked: Asked, block, first_row: int = 0, everyone=True, outside=None):
+        if not everyone and outside is None:
+            raise ValueError("nothing is asked: neither everyone nor those outside")
+        self.asked, self.block, self.first_row = asked, block, first_row
+        self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
+        self.kernel = surface_kernel(asked.task, asked.combiner)
+        self.walks = make_walks(asked.forest, asked.n_depths)
+        self.n_asked = 0
+
+        def empty(wanted: bool) -> DepthSums:
+            n = len(block) if wanted else 0
+            sums = np.zeros((n * asked.n_depths, asked.width))
+            return DepthSums(sums, *np.zeros((2, n), np.int64))
+
+        self.everyone, self.left_out = empty(everyone), empty(outside is not None)
+
+    def ask(self, n: int) -> None:
+        """Ask the next trees, until n have been asked."""
+        asked, trees = self.asked, (self.n_asked, int(n))
+        self.kernel(
+            asked.forest, asked.adds, self.walks, self.block, trees, asked.n_depths,
+            self.outside, self.first_row, self.everyone, self.left_out,
+        )  # fmt: skip
+        self.n_asked = int(n)
+
+
+def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
+    """The node of each tree where each row ends, (n_trees, n_rows) int64."""
+    found = np.empty((n_trees(forest), len(X)), np.int64)
+
+    def find_block(rows: slice) -> None:
+        block = block_of(X, rows)
+        # The kernel takes one layout, so a block is written apart and copied.
+        part = np.empty((len(found), len(block)), np.int64)
+        find_ends(forest, make_walks(forest), block, _limit(depth), part)
+        found[:, rows] = part
+
+    by_blocks(find_block, len(X), n_jobs)
+    return found
+
+
+def places(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
+    """As `ends`, as rows of the forest's own arrays."""
+    found = ends(forest, X, depth, n_jobs)
+    found += forest.first_node[:-1, None]
+    return found
+
+
+def _limit(depth: int | None) -> int:
+    return NO_DEPTH if depth is None else depth

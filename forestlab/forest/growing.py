@@ -1,0 +1,204 @@
+"""Growing many trees: what each sees, and threads to grow them.
+
+`grow_trees(first, count)` is a pure function of data, recipe and seed: threads, processes or
+machines may share the trees of a forest out as they like and get the same bits.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+from queue import SimpleQueue
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import Columns, Forest, Settings, Tree, n_trees, plant, tree_of
+from forestlab.core.bag import bag_counts, tree_features
+from forestlab.core.criteria import CRITERIA, n_slots, n_stats
+from forestlab.core.encode import MAX_BINS, encode
+from forestlab.core.grow import grow_kernel
+from forestlab.core.rng import tree_key
+from forestlab.core.scratch import Scratch, Sizes, make_scratch
+from forestlab.core.search import SEARCHES
+from forestlab.forest.threads import in_threads
+
+EXACT = 2.0**26  # whole numbers whose squares floats still hold exactly
+
+
+class Recipe(NamedTuple):
+    """All that decides how a forest grows, beside the data and the seed."""
+
+    criterion: str
+    search: str
+    settings: Settings
+    n_classes: int = 0
+    features_per_tree: int = 0  # drawn for each tree; 0: all
+    bag_size: int = 0  # rows drawn for each tree; 0: all rows, no bag
+    replace: bool = True
+    balance_bags: bool = False  # weigh classes equally within each bag
+
+    @property
+    def n_features_drawn(self) -> int:
+        """Features that each tree, or else each node, chooses among."""
+        return self.features_per_tree or self.settings.max_features
+
+
+class Training(NamedTuple):
+    """Training data as the kernels take it."""
+
+    columns: Columns
+    y: np.ndarray  # (n_rows, n_targets) float64; class codes for classification
+    marks: np.ndarray  # (n_rows,) int32: equal where targets are equal; empty if not needed
+    weights: np.ndarray  # (n_rows,) float64, of rows in a tree
+    whole: bool  # all of them are whole numbers, and few enough to be counted exactly
+    chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
+
+
+def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
+    """Encode X for a recipe.
+
+    `weights` multiply a row's part in every tree; `drawn_by` are chances to enter a bag.
+    """
+    search = SEARCHES[recipe.search]
+    mass = product(weights, drawn_by)
+    columns = encode(X, mass, MAX_BINS if search.binned else 0, n_jobs)
+    marks = np.zeros(0, np.int32)
+    if recipe.search == "boundary":
+        marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
+    weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
+    chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
+    return Training(columns, y, marks, weights, _are_whole(weights, recipe.bag_size), chances)
+
+
+def _are_whole(weights: np.ndarray, bag_size: int) -> bool:
+    """Are all weights whole numbers, and the square of their sum, in any bag, still exact?"""
+    most = max(len(weights), bag_size) * float(weights.max(initial=0.0))
+    return most < EXACT and bool((weights == np.floor(weights)).all())
+
+
+def product(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
+    """Of two weights of each row; None is 1."""
+    return b if a is None else a if b is None else a * b
+
+
+def scratch_for(training: Training, recipe: Recipe) -> Scratch:
+    """The memory one thread needs to grow trees."""
+    criterion = CRITERIA[recipe.criterion]
+    n_features, n_rows = training.columns.codes.shape
+    n_targets = training.y.shape[1]
+    sizes = Sizes(
+        min(n_rows, recipe.bag_size or n_rows),
+        n_features,
+        int(np.diff(training.columns.first).max()),
+        n_slots(criterion, recipe.n_classes, n_targets),
+        n_stats(criterion, recipe.n_classes, n_targets),
+        n_parts=1 if criterion.task == "classification" else 1 + n_targets,
+    )
+    return make_scratch(sizes, recipe.settings)
+
+
+def kernel_for(training: Training, recipe: Recipe) -> Callable:
+    """The compiled grower of a recipe."""
+    criterion, search = CRITERIA[recipe.criterion], SEARCHES[recipe.search]
+    return grow_kernel(
+        criterion.alias_of or recipe.criterion,
+        search.alias_of or recipe.search,
+        recipe.settings.rho > 0,
+        training.whole and not recipe.balance_bags,
+    )
+
+
+def grow_trees(
+    training: Training,
+    recipe: Recipe,
+    seed: int,
+    first: int,
+    count: int,
+    scratch: Scratch | None = None,
+    stop: np.ndarray | None = None,
+) -> list[Tree]:
+    """Grow the trees first … first + count - 1 of the forest that (training, recipe, seed) define.
+
+    `stop` is a uint8 array of one; setting it to 1 from another thread ends the growing.
+    """
+    stop = np.zeros(1, np.uint8) if stop is None else stop
+    scratch = scratch_for(training, recipe) if scratch is None else scratch
+    grow = kernel_for(training, recipe)
+    trees = []
+    for t in range(first, first + count):
+        key = key_of(seed, t)
+        rows, weights = _rows_of(training, recipe, key)
+        n_features = len(training.columns.codes)
+        features = tree_features(key, n_features, recipe.features_per_tree or n_features)
+        targets = (training.y, training.marks)
+        n = grow(
+            training.columns, targets, rows, weights, features, key, recipe.settings, scratch, stop
+        )
+        pools = np.zeros(0), np.zeros(0, np.uint64)
+        trees.append(Tree(scratch.nodes[:n].copy(), scratch.stats[:n].copy(), *pools))
+    return trees
+
+
+def key_of(seed: int, t: int):
+    with np.errstate(over="ignore"):
+        return tree_key(np.uint64(seed), np.uint64(t))
+
+
+def tree_seed(seed: int, t: int) -> int:
+    """A seed that is tree t's own, of the 31 bits that scikit-learn draws."""
+    return int(key_of(seed, t)) >> 33
+
+
+def _rows_of(training: Training, recipe: Recipe, key) -> tuple[np.ndarray, np.ndarray]:
+    """The rows a tree grows on and their weights; rows of no weight are left out."""
+    n_rows = len(training.y)
+    weights = training.weights
+    if recipe.bag_size:
+        counts = bag_counts(key, n_rows, recipe.bag_size, recipe.replace, training.chances)
+        weights = counts * weights
+        if recipe.balance_bags:
+            weights = weights * balance(training.y[:, 0], counts, recipe.n_classes)
+    rows = np.flatnonzero(weights > 0.0)
+    return rows.astype(np.uint32), weights[rows]
+
+
+def balance(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
+    """What to multiply rows' counts or weights by, so that each class that has any gets the same
+    total, as scikit-learn's 'balanced'; 0 for rows of a class that has none."""
+    labels = labels.astype(np.intp)
+    in_class = np.bincount(labels, counts, n_classes)
+    present = in_class > 0
+    factor = np.zeros(n_classes)
+    factor[present] = in_class.sum() / (present.sum() * in_class[present])
+    return factor[labels]
+
+
+def grow_forest(
+    training: Training,
+    recipe: Recipe,
+    seed: int,
+    n_estimators: int,
+    n_jobs: int = 1,
+    show: Callable[[Iterable], Iterable] | None = None,
+    begun: Forest | None = None,
+) -> Forest:
+    """Grow a whole forest with threads. `show` wraps the loop over finished trees: progress.
+    `begun` holds its first trees, if they have been grown before."""
+    first = 0 if begun is None else n_trees(begun)
+    if begun is not None and first == n_estimators:
+        return begun
+    stop = np.zeros(1, np.uint8)
+    kernel_for(training, recipe)  # made here, before threads would each make one
+    spare: SimpleQueue[Scratch] = SimpleQueue()
+    for _ in range(min(n_jobs, n_estimators - first)):
+        spare.put(scratch_for(training, recipe))
+
+    def grow_one(t: int) -> Tree:
+        scratch = spare.get()
+        try:
+            return grow_trees(training, recipe, seed, t, 1, scratch, stop)[0]
+        finally:
+            spare.put(scratch)
+
+    grown = (tree_of(begun, t) for t in range(first)) if begun is not None else ()
+    trees = in_threads(grow_one, range(first, n_estimators), n_jobs, stop, show)
+    return plant(chain(grown, trees), n_estimators)
