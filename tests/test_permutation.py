@@ -10,7 +10,7 @@ from test_strength import BAGS, codes, outside_of, packed, small_forests
 
 from forestlab import ForestClassifier
 from forestlab.core.arrays import STEP, plant
-from forestlab.core.permute import compact, features_of
+from forestlab.core.questions import reads, renumbered
 from forestlab.forest import combined, ends
 from forestlab.study.permutation import permutation_importance
 from forestlab.tree.handmade import build_tree
@@ -128,9 +128,9 @@ def odd_rows(n_rows):
 @for_each_task
 def test_a_compact_tree_takes_rows_to_the_same_ends(task):
     tree, X = odd_tree(task), odd_rows(300)
-    features = features_of(tree)
+    features = np.unique(reads(tree)[1])
     assert features.tolist() == [1, 2, 4, 6]
-    small = plant([compact(tree, features)])
+    small = plant([renumbered(tree, features)])
     where = ends(plant([tree]), X)
     assert len(np.unique(where)) == 4
     np.testing.assert_array_equal(ends(small, X[:, features]), where)

@@ -8,8 +8,8 @@ its shares, and the label is taken last.
 import numpy as np
 
 from forestlab.core.combine import average_classes
-from forestlab.core.descend import NO_DEPTH, frontier_walk, short_walks, start_down, step_down
 from forestlab.core.jit import jitable
+from forestlab.core.walk import NO_DEPTH, ends_lister, level_stepper, start_down, walker
 
 
 def node_values(task: str, stats: np.ndarray) -> np.ndarray:
@@ -25,10 +25,10 @@ def node_values(task: str, stats: np.ndarray) -> np.ndarray:
 @jitable
 def mixed_label(stats, labels, frontier, n_ends):
     if n_ends == 1:
-        return labels[frontier.ends[0]]
+        return labels[frontier.nodes[0]]
     posterior = np.zeros((1, stats.shape[1]))
     for end in range(n_ends):
-        average_classes(stats, frontier.ends[end], 0, 1.0, frontier.shares[end], posterior, 0)
+        average_classes(stats, frontier.nodes[end], 0, 1.0, frontier.shares[end], posterior, 0)
     label = 0
     for k in range(1, stats.shape[1]):
         if posterior[0, k] > posterior[0, label]:
@@ -40,7 +40,7 @@ def mixed_label(stats, labels, frontier, n_ends):
 def mixed_mean(stats, means, frontier, n_ends):
     mean = 0.0
     for end in range(n_ends):
-        mean += frontier.shares[end] * means[frontier.ends[end]]
+        mean += frontier.shares[end] * means[frontier.nodes[end]]
     return mean
 
 
@@ -49,6 +49,7 @@ def mixed_mean(stats, means, frontier, n_ends):
 
 def level_reader(mix):
     """What reads a tree's answers level by level, given what mixes those of a walk that branches"""
+    step_level, list_ends = level_stepper(), ends_lister()
 
     @jitable
     def read_level(forest, values, t, X, rows, n_rows, depth, frontier, ends, active, found):
@@ -56,38 +57,37 @@ def level_reader(mix):
 
         Depths are asked in turn, from 0 on: `ends` keeps where the rows are in between.
         """
-        if forest.steps.shape[0] == 0:
-            for k in range(n_rows):
-                n_ends = frontier_walk(forest, t, X[rows[k]], depth, frontier)
-                found[k] = mix(forest.stats, values, frontier, n_ends)
-            return
-        first = forest.first_node[t]
         if depth == 0:
-            start_down(first, n_rows, ends, active)
+            start_down(forest.first_node[t], n_rows, ends, active)
         else:
-            for k in range(n_rows):
-                active[k] = k  # though some may be in leaves, where they stay
-            step_down(forest.steps, first, X, rows, ends, active, n_rows)
+            n_active = np.int64(0)
+            for k in range(n_rows):  # some may be in leaves, where they stay
+                active[n_active] = k
+                n_active += ends[k] >= 0
+            step_level(forest, t, X, rows, ends, active, n_active)
         for k in range(n_rows):
-            found[k] = values[ends[k]]
+            if ends[k] >= 0:
+                found[k] = values[ends[k]]
+            else:
+                n_ends = list_ends(forest, t, X[rows[k]], depth, frontier)
+                found[k] = mix(forest.stats, values, frontier, n_ends)
 
     return read_level
 
 
 def leaf_reader(mix):
     """What reads a tree's answers as it was grown."""
+    go_down, list_ends = walker(), ends_lister()
 
     @jitable
     def read_leaves(forest, values, t, X, rows, n_rows, frontier, ends, active, found):
         """found[k] = what tree t answers for rows[k]."""
-        if forest.steps.shape[0] == 0:
-            for k in range(n_rows):
-                n_ends = frontier_walk(forest, t, X[rows[k]], NO_DEPTH, frontier)
-                found[k] = mix(forest.stats, values, frontier, n_ends)
-            return
-        first = forest.first_node[t]
-        short_walks(forest.steps, first, X, rows, n_rows, NO_DEPTH, ends, active)
+        go_down(forest, t, X, rows, n_rows, NO_DEPTH, ends, active)
         for k in range(n_rows):
-            found[k] = values[ends[k]]
+            if ends[k] >= 0:
+                found[k] = values[ends[k]]
+            else:
+                n_ends = list_ends(forest, t, X[rows[k]], NO_DEPTH, frontier)
+                found[k] = mix(forest.stats, values, frontier, n_ends)
 
     return read_leaves

@@ -1,204 +1,26 @@
-"""Descending: one walk of one row through one tree, and what is read on the way.
-
-A walk may stop at any depth: a node keeps its statistics, so stopping at depth d is what a tree
-grown with ``max_depth=d`` would answer. Where a value is missing a row may go both ways, each with
-a share of its weight, so in general a walk is a *frontier* of (node, weight); where every node
-sends a row one way it is a plain loop.
+"""Descending: what trees answer for the rows that walk through them, added up.
 
 All kernels take a forest whole and go tree by tree over a block of rows: a tree's upper nodes stay
 in cache, and sums run in tree order whatever the number of threads.
 """
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import AXIS, BOTH, CATEGORY, LEAF, LEFT, OBLIQUE
+from forestlab.core.arrays import LEAF
 from forestlab.core.combine import COMBINERS, unit_of
 from forestlab.core.jit import jitable, kernel, prefetch
-
-NO_DEPTH = 2**31 - 1  # deeper than any tree
-TILE = 128  # rows that go through a tree together
-
-
-# ---- one step ----------------------------------------------------------------------------------
-
-
-@jitable
-def oblique_value(params, start, x):
-    """params: [number of terms, feature, factor, feature, factor, …]"""
-    value = 0.0
-    for k in range(np.int64(params[start])):
-        value += x[np.int64(params[start + 1 + 2 * k])] * params[start + 2 + 2 * k]
-    return value
-
-
-@jitable
-def quadratic_value(params, start, x):
-    """params: [number of features n, features …, an (n + 1)² matrix over (features …, 1)]"""
-    n = np.int64(params[start])
-    matrix = start + 1 + n
-    value = 0.0
-    for a in range(n + 1):
-        x_a = x[np.int64(params[start + 1 + a])] if a < n else 1.0
-        for b in range(n + 1):
-            x_b = x[np.int64(params[start + 1 + b])] if b < n else 1.0
-            value += x_a * params[matrix + a * (n + 1) + b] * x_b
-    return value
-
-
-@jitable
-def category_side(bits, start, value):
-    """bits: [number of words, words …]; what is no category of the set goes right."""
-    n_words = np.int64(bits[start])
-    if not 0.0 <= value < 64 * n_words or value != np.floor(value):
-        return np.uint8(1)
-    category = np.int64(value)
-    word = bits[start + 1 + (category >> 6)]
-    return np.uint8(1) - np.uint8((word >> np.uint64(category & 63)) & np.uint64(1))
-
-
-@jitable
-def side_of(node, params, bits, x):
-    """LEFT, RIGHT or BOTH."""
-    kind = node["kind"]
-    if kind in (AXIS, CATEGORY):
-        value = x[node["feature"]]
-    elif kind == OBLIQUE:
-        value = oblique_value(params, node["params"], x)
-    else:
-        value = quadratic_value(params, node["params"], x)
-    if np.isnan(value):
-        return node["missing"]
-    if kind == CATEGORY:
-        return category_side(bits, node["bits"], value)
-    return np.uint8(0) if node["cut_low"] < value <= node["cut_high"] else np.uint8(1)
-
-
-# ---- whole walks -------------------------------------------------------------------------------
-
-
-@jitable
-def step_down(steps, first, X, rows, ends, active, n_active):
-    """Rows go down a level: rows[k] from node ends[k], for the first `n_active` k in `active`, of
-    which those that left a leaf behind are kept; return how many.
-
-    A row alone waits at each step for memory, so rows go down together, a level a pass. The child
-    is chosen without a branch, which half the rows would mispredict; indices are unsigned, so that
-    numba need not ask whether they count from the end; and the child is fetched until its turn
-    comes. Measured on MNIST: 2.5 times as fast as row by row, twice that again, and twice again.
-    """
-    n_moved = np.int64(0)
-    for a in range(n_active):
-        k = np.uint64(active[a])
-        i = np.uint64(ends[k])
-        step = steps[i]
-        feature = step["feature"]
-        value = X[np.uint64(rows[k]), np.uint64(max(feature, 0))]
-        left, right = i + np.uint64(1), np.uint64(first + step["right"])
-        child = left if value <= step["cut"] else right
-        prefetch(steps, child)
-        is_inner = feature >= 0
-        ends[k] = child if is_inner else i
-        active[n_moved] = k
-        n_moved += is_inner
-    return n_moved
-
-
-@jitable
-def start_down(first, n_rows, ends, active):
-    for k in range(n_rows):
-        ends[k] = first
-        active[k] = k
-
-
-@jitable
-def short_walks(steps, first, X, rows, n_rows, depth, ends, active):
-    """ends[k] = the node where rows[k] ends, in the tree that begins at `first`."""
-    start_down(first, n_rows, ends, active)
-    n_active, d = np.int64(n_rows), 0
-    while d < depth and n_active > 0:
-        n_active = step_down(steps, first, X, rows, ends, active, n_active)
-        d += 1
-
-
-class Frontier(NamedTuple):
-    """Scratch of a walk that may branch; each array has room for every node of the largest tree."""
-
-    ends: np.ndarray  # int64: the nodes where the row ends
-    shares: np.ndarray  # float64: its share in each
-    waiting: np.ndarray  # (…, 2) int64: nodes still to visit, and their depth
-    waiting_share: np.ndarray  # float64
-
-
-def make_frontier(forest) -> Frontier:
-    short = len(forest.steps) > 0
-    most = 1 if short else int(np.diff(forest.first_node).max())
-    return Frontier(
-        np.zeros(most, np.int64),
-        np.ones(most),
-        np.zeros((most + 1, 2), np.int64),
-        np.zeros(most + 1),
-    )
-
-
-class Walks(NamedTuple):
-    """Scratch of the walks of a tile of rows through a tree."""
-
-    rows: np.ndarray  # (TILE,) int64: those that go
-    ends: np.ndarray  # (TILE,) int64: where each is, or ends
-    active: np.ndarray  # (TILE,) int64: those still on their way
-    lengths: np.ndarray  # (TILE,) int64: nodes that each has passed
-    paths: np.ndarray  # (TILE, n_depths) int64: those nodes
-    frontier: Frontier
-
-
-def make_walks(forest, n_depths: int = 0) -> Walks:
-    """Scratch for one thread. It is made here because a kernel that allocates counts references
-    to every array in its loops: the surface took twice as long."""
-    rows, ends, active, lengths = np.empty((4, TILE), np.int64)
-    paths = np.empty((TILE, n_depths if len(forest.steps) else 0), np.int64)
-    return Walks(rows, ends, active, lengths, paths, make_frontier(forest))
-
-
-@jitable
-def frontier_walk(forest, t, x, depth, frontier):
-    """Find the nodes where row x ends in tree t and its share in each; return how many."""
-    first = forest.first_node[t]
-    params = forest.params[forest.first_param[t] : forest.first_param[t + 1]]
-    bits = forest.bits[forest.first_bit[t] : forest.first_bit[t + 1]]
-    waiting, waiting_share = frontier.waiting, frontier.waiting_share
-    n_ends, n_waiting = 0, 1
-    waiting[0, 0], waiting[0, 1], waiting_share[0] = first, 0, 1.0
-    while n_waiting > 0:
-        n_waiting -= 1
-        i, here, share = waiting[n_waiting, 0], waiting[n_waiting, 1], waiting_share[n_waiting]
-        node = forest.nodes[i]
-        if node["kind"] == LEAF or here >= depth:
-            frontier.ends[n_ends], frontier.shares[n_ends] = i, share
-            n_ends += 1
-            continue
-        side = side_of(node, params, bits, x)
-        left_share = node["missing_share"] if side == BOTH else np.float64(side == LEFT)
-        if left_share < 1.0:
-            waiting[n_waiting, 0], waiting[n_waiting, 1] = first + node["right"], here + 1
-            waiting_share[n_waiting] = share * (1.0 - left_share)
-            n_waiting += 1
-        if left_share > 0.0:
-            waiting[n_waiting, 0], waiting[n_waiting, 1] = first + node["left"], here + 1
-            waiting_share[n_waiting] = share * left_share
-            n_waiting += 1
-    return n_ends
-
-
-# ---- what is read ------------------------------------------------------------------------------
+from forestlab.core.walk import TILE, ends_lister, path_lister, visitor, walker
 
 
 @functools.cache
 def sum_kernel(task: str, combiner: str):
     """The compiled sum of the trees' answers, for one way to combine them."""
     contribute = COMBINERS[combiner].contribute[task]
+    go_down, list_ends = walker(), ends_lister()
 
     @kernel(allocates=False)
     def sum_answers(forest, walks, X, trees, depth, outside, first_row, sums, voters):
@@ -209,7 +31,6 @@ def sum_kernel(task: str, combiner: str):
         `first_row`: only trees whose bit is set answer. An empty `outside` lets all answer.
         """
         stats = forest.stats
-        short = forest.steps.shape[0] > 0
         rows, ends, frontier = walks.rows, walks.ends, walks.frontier
         for tile in range(0, X.shape[0], TILE):
             for t in range(trees[0], trees[1]):
@@ -217,15 +38,14 @@ def sum_kernel(task: str, combiner: str):
                 unit = unit_of(forest.nodes[root])
                 n_tile = min(TILE, X.shape[0] - tile)
                 n_asked = ask(outside, t, first_row, tile, n_tile, outside.shape[0] == 0, rows)
-                if short:
-                    short_walks(forest.steps, root, X, rows, n_asked, depth, ends, walks.active)
+                go_down(forest, t, X, rows, n_asked, depth, ends, walks.active)
                 for k in range(n_asked):
                     voters[rows[k]] += 1
-                    if short:
+                    if ends[k] >= 0:
                         contribute(stats, ends[k], root, unit, 1.0, sums, rows[k])
                         continue
-                    for end in range(frontier_walk(forest, t, X[rows[k]], depth, frontier)):
-                        i, share = frontier.ends[end], frontier.shares[end]
+                    for end in range(list_ends(forest, t, X[rows[k]], depth, frontier)):
+                        i, share = frontier.nodes[end], frontier.shares[end]
                         contribute(stats, i, root, unit, share, sums, rows[k])
 
     return sum_answers
@@ -247,6 +67,8 @@ class DepthSums(NamedTuple):
 def surface_kernel(task: str, combiner: str):
     """The compiled sum of the trees' answers at every depth."""
     contribute = COMBINERS[combiner].contribute[task]
+    list_paths, visit = path_lister(), visitor()
+    add_visits = visits_adder(contribute)
 
     @kernel(allocates=False)
     def sum_by_depth(
@@ -258,23 +80,18 @@ def surface_kernel(task: str, combiner: str):
         `adds` is what `tabulate` made of the forest. `everyone` asks all of the trees, `left_out`
         those whose bit is set in `outside`; one of them may be empty and is then left alone.
         """
-        stats = forest.stats
-        short = forest.steps.shape[0] > 0
         n_rows = X.shape[0]
         all_asked, some_asked = everyone.voters.shape[0] > 0, left_out.voters.shape[0] > 0
         rows, frontier = walks.rows, walks.frontier
         for tile in range(0, n_rows, TILE):
             for t in range(trees[0], trees[1]):
-                root = forest.first_node[t]
-                unit = unit_of(forest.nodes[root])
                 n_tile = min(TILE, n_rows - tile)
                 n_asked = ask(outside, t, first_row, tile, n_tile, all_asked, rows)
-                if short:
-                    list_paths(forest.steps, root, X, n_asked, walks)
+                list_paths(forest, t, X, n_asked, walks)
                 for k in range(n_asked):
                     row = rows[k]
                     out = some_asked and is_outside(outside, t, first_row + row)
-                    if short:
+                    if walks.ends[k] >= 0:
                         if k + 1 < n_asked:
                             fetch_path(adds, walks, k + 1, everyone.sums.shape[1])
                         if all_asked:
@@ -282,47 +99,44 @@ def surface_kernel(task: str, combiner: str):
                         if out:
                             add_path(adds, walks, k, left_out, row, n_depths)
                         continue
+                    n_visits = visit(forest, t, X[row], n_depths - 1, frontier)
                     if all_asked:
-                        keep_up(everyone, row, n_depths, n_depths)
+                        add_visits(forest, t, frontier, n_visits, everyone, row, n_depths)
                     if out:
-                        keep_up(left_out, row, n_depths, n_depths)
-                    for d in range(n_depths):
-                        place = row * n_depths + d
-                        for end in range(frontier_walk(forest, t, X[row], d, frontier)):
-                            i, share = frontier.ends[end], frontier.shares[end]
-                            if all_asked:
-                                contribute(stats, i, root, unit, share, everyone.sums, place)
-                            if out:
-                                contribute(stats, i, root, unit, share, left_out.sums, place)
+                        add_visits(forest, t, frontier, n_visits, left_out, row, n_depths)
 
     return sum_by_depth
 
 
-@jitable
-def list_paths(steps, first, X, n_rows, walks):
-    """paths[k, :lengths[k]] = the nodes that rows[k] passes, as far as there is room for them."""
-    rows, ends, active, lengths, paths, _ = walks
-    start_down(first, n_rows, ends, active)
-    n_active, d = np.int64(n_rows), 0
-    while d < paths.shape[1] and n_active > 0:
-        for a in range(n_active):
-            k = np.uint64(active[a])
-            paths[k, d] = ends[k]
-            lengths[k] = d + 1
-        n_active = step_down(steps, first, X, rows, ends, active, n_active)
-        d += 1
+def visits_adder(contribute: Callable) -> Callable:
+    """What adds the answers of the nodes that a row visits."""
+
+    @jitable
+    def add_visits(forest, t, frontier, n_visits, sums, row, n_depths):
+        """A node answers at its depth, and a leaf below it too: the sums at each depth are those of
+        the ends of a walk that stops there, in the same order."""
+        root = forest.first_node[t]
+        unit = unit_of(forest.nodes[root])
+        keep_up(sums, row, n_depths, n_depths)
+        for v in range(n_visits):
+            i, d, share = frontier.nodes[v], frontier.depths[v], frontier.shares[v]
+            stop = n_depths if forest.nodes[i]["kind"] == LEAF else d + 1
+            for place in range(row * n_depths + d, row * n_depths + stop):
+                contribute(forest.stats, i, root, unit, share, sums.sums, place)
+
+    return add_visits
 
 
 @jitable
-def keep_up(pair, row, length, n_depths):
+def keep_up(running, row, length, n_depths):
     """Count a voter, and keep up as many depths as its path is long."""
-    sums, first, kept = pair.sums, row * n_depths, pair.n_kept[row]
+    sums, first, kept = running.sums, row * n_depths, running.n_kept[row]
     if length > kept:
         for d in range(max(kept, 1), length):
             for k in range(sums.shape[1]):
                 sums[first + d, k] = sums[first + max(kept, 1) - 1, k]
-        pair.n_kept[row] = length
-    pair.voters[row] += 1
+        running.n_kept[row] = length
+    running.voters[row] += 1
 
 
 class Additions(NamedTuple):
@@ -338,13 +152,15 @@ class Additions(NamedTuple):
 
 
 @jitable
-def add_path(adds, walks, k, pair, row, n_depths):
+def add_path(adds, walks, k, running, row, n_depths):
     """Add what the nodes of path k add to a row's sums at their depths; a leaf below it too."""
     paths, length, first = walks.paths, walks.lengths[k], row * n_depths
-    keep_up(pair, row, length, n_depths)
+    keep_up(running, row, length, n_depths)
     for d in range(length - 1):
-        add_node(adds, paths[k, d], pair.sums, first + d, first + d + 1)
-    add_node(adds, paths[k, length - 1], pair.sums, first + length - 1, first + pair.n_kept[row])
+        add_node(adds, paths[k, d], running.sums, first + d, first + d + 1)
+    add_node(
+        adds, paths[k, length - 1], running.sums, first + length - 1, first + running.n_kept[row]
+    )
 
 
 @jitable
@@ -428,14 +244,14 @@ def judge_kernel(task: str, combiner: str):
     classes = task == "classification"
 
     @kernel()
-    def judge(pair, truth, answer, p_true, brier):
+    def judge(running, truth, answer, p_true, brier):
         """What is answered for each row at each depth, the sums staying as they are: answer[d, row]
         is a class or the first target's mean; for classes there are p_true[d, row] and
         brier[d, row] too, as `study.metrics.Outcome` has them."""
         n_depths, n_rows = answer.shape
-        own = np.zeros((1, pair.sums.shape[1]))
+        own = np.zeros((1, running.sums.shape[1]))
         for row in range(n_rows):
-            n_kept = max(pair.n_kept[row], 1)
+            n_kept = max(running.n_kept[row], 1)
             for d in range(n_depths):
                 if d >= n_kept:
                     answer[d, row] = answer[d - 1, row]
@@ -443,8 +259,8 @@ def judge_kernel(task: str, combiner: str):
                         p_true[d, row], brier[d, row] = p_true[d - 1, row], brier[d - 1, row]
                     continue
                 for k in range(own.shape[1]):
-                    own[0, k] = pair.sums[row * n_depths + d, k]
-                finish(own, 0, pair.voters[row])
+                    own[0, k] = running.sums[row * n_depths + d, k]
+                finish(own, 0, running.voters[row])
                 if not classes:
                     answer[d, row] = own[0, 0]
                     continue
@@ -467,18 +283,18 @@ def answers_kernel(task: str, combiner: str):
     finish = COMBINERS[combiner].finish[task]
 
     @kernel()
-    def finish_depths(pair, first_depth, answers):
+    def finish_depths(running, first_depth, answers):
         """answers[d, row] = the answer at depth first_depth + d, the sums staying as they are."""
-        n_rows = pair.voters.shape[0]
-        n_depths = pair.sums.shape[0] // n_rows
-        own = np.zeros((1, pair.sums.shape[1]))
+        n_rows = running.voters.shape[0]
+        n_depths = running.sums.shape[0] // n_rows
+        own = np.zeros((1, running.sums.shape[1]))
         for row in range(n_rows):
             for d in range(answers.shape[0]):
-                kept = min(first_depth + d, max(pair.n_kept[row], 1) - 1)
+                kept = min(first_depth + d, max(running.n_kept[row], 1) - 1)
                 # Written out: numba takes two seconds to compile the assignment of a slice.
                 for k in range(own.shape[1]):
-                    own[0, k] = pair.sums[row * n_depths + kept, k]
-                finish(own, 0, pair.voters[row])
+                    own[0, k] = running.sums[row * n_depths + kept, k]
+                finish(own, 0, running.voters[row])
                 for k in range(answers.shape[2]):
                     answers[d, row, k] = own[0, k]
 
@@ -501,30 +317,36 @@ def ask(outside, t, first_row, tile, n, everyone, rows):
     return n_asked
 
 
-@kernel(allocates=False)
-def find_ends(forest, walks, X, depth, ends):
-    """ends[t, row] = the node of tree t where the row ends; of several that with most of it."""
-    short = forest.steps.shape[0] > 0
-    rows, here, frontier = walks.rows, walks.ends, walks.frontier
-    for tile in range(0, X.shape[0], TILE):
-        n_tile = min(TILE, X.shape[0] - tile)
-        for k in range(n_tile):
-            rows[k] = tile + k
-        for t in range(ends.shape[0]):
-            first = forest.first_node[t]
-            if short:
-                short_walks(forest.steps, first, X, rows, n_tile, depth, here, walks.active)
+@functools.cache
+def ends_kernel():
+    """The compiled search for the nodes where rows end."""
+    go_down, list_ends = walker(), ends_lister()
+
+    @kernel(allocates=False)
+    def find_ends(forest, walks, X, depth, ends):
+        """ends[t, row] = the node of tree t where the row ends; of several that with most of it."""
+        rows, here, frontier = walks.rows, walks.ends, walks.frontier
+        for tile in range(0, X.shape[0], TILE):
+            n_tile = min(TILE, X.shape[0] - tile)
             for k in range(n_tile):
-                row = rows[k]
-                if not short:
-                    here[k] = heaviest_end(forest, t, X[row], depth, frontier)
-                ends[t, row] = here[k] - first
+                rows[k] = tile + k
+            for t in range(ends.shape[0]):
+                first = forest.first_node[t]
+                go_down(forest, t, X, rows, n_tile, depth, here, walks.active)
+                for k in range(n_tile):
+                    if here[k] < 0:
+                        n_ends = list_ends(forest, t, X[rows[k]], depth, frontier)
+                        here[k] = frontier.nodes[heaviest(frontier.shares, n_ends)]
+                    ends[t, rows[k]] = here[k] - first
+
+    return find_ends
 
 
 @jitable
-def heaviest_end(forest, t, x, depth, frontier):
-    heaviest = 0
-    for end in range(1, frontier_walk(forest, t, x, depth, frontier)):
-        if frontier.shares[end] > frontier.shares[heaviest]:
-            heaviest = end
-    return frontier.ends[heaviest]
+def heaviest(shares, n):
+    """Where the first of the greatest shares stands."""
+    found = 0
+    for end in range(1, n):
+        if shares[end] > shares[found]:
+            found = end
+    return found

@@ -6,46 +6,18 @@ row meets some 15.
 """
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.answers import leaf_reader, mixed_label, mixed_mean
-from forestlab.core.arrays import AXIS, CATEGORY, OBLIQUE, QUADRATIC, Tree
+from forestlab.core.arrays import Tree
 from forestlab.core.jit import jitable, kernel
+from forestlab.core.questions import reads
 from forestlab.core.rng import shuffle_step, stream, tree_key
+from forestlab.core.walk import NO_DEPTH, level_stepper, start_down, visitor
 
 PERMUTATION = np.uint64(0xC6A4A7935BD1E995)  # the end for which numbers are drawn, as in rng
-
-
-# ---- a tree of its own features ----------------------------------------------------------------
-
-
-def features_of(tree: Tree) -> np.ndarray:
-    """The features that a tree tests, ascending, int64."""
-    named = tree.nodes["feature"][np.isin(tree.nodes["kind"], (AXIS, CATEGORY))]
-    combined = tree.params[_feature_places(tree)]
-    return np.unique(np.concatenate([named, combined])).astype(np.int64)
-
-
-def compact(tree: Tree, features: np.ndarray) -> Tree:
-    """The tree for rows of which only `features`, those that it tests, are kept."""
-    nodes, params = tree.nodes.copy(), tree.params.copy()
-    named, places = np.isin(nodes["kind"], (AXIS, CATEGORY)), _feature_places(tree)
-    nodes["feature"][named] = np.searchsorted(features, nodes["feature"][named])
-    params[places] = np.searchsorted(features, params[places])
-    return tree._replace(nodes=nodes, params=params)
-
-
-def _feature_places(tree: Tree) -> np.ndarray:
-    """Where the pool of parameters names features."""
-    places = [np.empty(0, np.intp)]
-    for kind, step in ((OBLIQUE, 2), (QUADRATIC, 1)):
-        for start in tree.nodes["params"][tree.nodes["kind"] == kind]:
-            places.append(start + 1 + step * np.arange(int(tree.params[start])))
-    return np.concatenate(places)
-
-
-# ---- shuffling ---------------------------------------------------------------------------------
 
 
 @jitable
@@ -61,36 +33,59 @@ def squared(answer, truth):
 LOSSES = {"classification": (mixed_label, zero_one), "regression": (mixed_mean, squared)}
 
 
-@jitable
-def tested_features(forest, X):
-    """Whether a row's way down tests a feature, (n_features, n_rows) uint8.
+class Reads(NamedTuple):
+    """What the nodes of a tree read: node i the features[first[i] : first[i + 1]]."""
 
-    Where walks may branch all are taken to do so.
-    """
-    steps = forest.steps
-    if steps.shape[0] == 0:
-        return np.ones((X.shape[1], X.shape[0]), np.uint8)
-    tested = np.zeros((X.shape[1], X.shape[0]), np.uint8)
-    for row in range(X.shape[0]):
-        i = np.int64(0)
-        while steps[i]["feature"] >= 0:
-            feature = steps[i]["feature"]
-            tested[feature, row] = 1
-            i = i + 1 if X[row, feature] <= steps[i]["cut"] else np.int64(steps[i]["right"])
-    return tested
+    first: np.ndarray  # (n_nodes + 1,) int64
+    features: np.ndarray  # int64
+
+
+def make_reads(tree: Tree) -> Reads:
+    nodes, features = reads(tree)
+    return Reads(np.searchsorted(nodes, np.arange(len(tree.nodes) + 1)), features)
+
+
+def tester():
+    """What finds the features that rows meet."""
+    step_level, visit = level_stepper(), visitor()
+
+    @jitable
+    def mark(reads, i, row, tested):
+        for k in range(reads.first[i], reads.first[i + 1]):
+            tested[reads.features[k], row] = 1
+
+    @jitable
+    def mark_tested(forest, reads, X, frontier, ends, active, tested):
+        """tested[feature, row] = 1 where the row's way down the one tree tests the feature."""
+        rows = np.arange(X.shape[0])
+        start_down(0, X.shape[0], ends, active)
+        n_active = np.int64(X.shape[0])
+        while n_active > 0:
+            for a in range(n_active):
+                mark(reads, ends[active[a]], active[a], tested)
+            n_active = step_level(forest, 0, X, rows, ends, active, n_active)
+        for row in range(X.shape[0]):
+            if ends[row] < 0:
+                for v in range(visit(forest, 0, X[row], NO_DEPTH, frontier)):
+                    mark(reads, frontier.nodes[v], row, tested)
+
+    return mark_tested
 
 
 @functools.cache
 def permutation_kernel(task: str):
     """The compiled shuffling of one tree's features."""
     mix, loss = LOSSES[task]
-    read_leaves = leaf_reader(mix)
+    read_leaves, mark_tested = leaf_reader(mix), tester()
 
     @kernel("permute features")
-    def add_increases(forest, frontier, values, X, truth, features, seed, t, n_repeats, increases):
+    def add_increases(
+        forest, reads, frontier, values, X, truth, features, seed, t, n_repeats, increases
+    ):
         """increases[f] = the mean rise of the loss, over rows and repeats, with column f shuffled.
 
-        forest : tree t of a forest of this seed, alone and compact
+        forest : tree t of a forest of this seed, alone, for rows of the features it reads
+        reads : by `make_reads`
         frontier : scratch, by `make_frontier`
         values : (n_nodes,) by `node_values`
         X : (n_rows, n_features) the features it tests; written to, and left as it was
@@ -102,7 +97,8 @@ def permutation_kernel(task: str):
         ends, active = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
         before, after = np.empty(n_rows, values.dtype), np.empty(n_rows, values.dtype)
         read_leaves(forest, values, 0, X, rows, n_rows, frontier, ends, active, before)
-        tested = tested_features(forest, X)
+        tested = np.zeros((X.shape[1], n_rows), np.uint8)
+        mark_tested(forest, reads, X, frontier, ends, active, tested)
         for f in range(X.shape[1]):
             feature_key = stream(tree_key(seed, t), PERMUTATION + np.uint64(features[f]))
             total = 0.0

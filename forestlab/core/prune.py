@@ -3,6 +3,7 @@
 import numpy as np
 
 from forestlab.core.arrays import LEAF, Tree
+from forestlab.core.questions import write_leaf
 
 
 def depths(tree: Tree) -> np.ndarray:
@@ -20,12 +21,11 @@ def cut(tree: Tree, max_depth: int) -> Tree:
     number = np.cumsum(kept) - 1
     nodes = tree.nodes[kept]
     leaf = depth[kept] == max_depth
-    nodes["kind"][leaf] = LEAF
+    for i in np.flatnonzero(leaf):
+        write_leaf(nodes[i])
     inner = nodes["kind"] != LEAF
     for child in ("left", "right"):
         nodes[child][inner] = number[nodes[child][inner]]
-    for field, blank in _LEAF_FIELDS.items():
-        nodes[field][leaf] = blank
     return Tree(nodes, tree.stats[kept], tree.params, tree.bits)
 
 
@@ -44,16 +44,3 @@ def best_depth(values: np.ndarray, higher_is_better: bool) -> int | None:
         return None
     known = known[known > 0] if known[-1] > 0 else known
     return int(known[goodness[known].argmax()])
-
-
-_LEAF_FIELDS = {
-    "missing": 1,
-    "feature": -1,
-    "left": -1,
-    "right": -1,
-    "cut_low": -np.inf,
-    "cut_high": np.inf,
-    "params": -1,
-    "bits": -1,
-    "missing_share": 0.0,
-}

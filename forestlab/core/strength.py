@@ -8,17 +8,15 @@ Of few voters the rival has many votes partly because they made it the rival. Ho
 *count*, with that taken off, `counted` says; the reason stands in `study.strength`.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.answers import level_reader, mixed_label, mixed_mean
-from forestlab.core.descend import TILE, ask
+from forestlab.core.descend import ask
 from forestlab.core.jit import jitable, kernel
-
-read_labels = level_reader(mixed_label)
-read_means = level_reader(mixed_mean)
-
+from forestlab.core.walk import TILE
 
 # ---- votes -------------------------------------------------------------------------------------
 
@@ -61,42 +59,51 @@ def empty_votes(n_depths: int, n_trees: int) -> Votes:
     )
 
 
-@kernel("count votes")
-def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_rows, votes):
-    """Add the votes for the rows of X, `tile_rows` at a time.
+@functools.cache
+def votes_kernel():
+    """The compiled count of votes."""
+    read_labels = level_reader(mixed_label)
 
-    frontier : scratch, by `make_frontier`
-    labels : (n_nodes,) int32, by `node_values`
-    truth : (n_rows,) int32 classes
-    outside, first_row : as in `sum_kernel`, but not empty
-    """
-    n_depths, n_trees = votes.for_truth.shape
-    ends, active = np.empty(tile_rows, np.int64), np.empty(tile_rows, np.int64)
-    tile = Tile(
-        np.empty((n_trees, tile_rows), np.int64),
-        np.empty(n_trees, np.int64),
-        np.empty((n_trees, n_depths, tile_rows), np.int32),
-        np.empty((n_depths, tile_rows, forest.stats.shape[1]), np.int32),
-        np.empty(tile_rows, np.int64),
-        np.empty((n_depths, tile_rows), np.int32),
-        np.empty((n_depths, tile_rows)),
-    )
-    for first in range(0, X.shape[0], tile_rows):
-        n = min(tile_rows, X.shape[0] - first)
-        tile.counts.fill(0)
-        tile.voters.fill(0)
-        for t in range(n_trees):
-            rows, cast = tile.asked[t], tile.labels[t]
-            n_asked = ask(outside, t, first_row, first, n, False, rows)
-            tile.n_asked[t] = n_asked
-            for k in range(n_asked):
-                tile.voters[rows[k] - first] += 1
-            for d in range(n_depths):
-                read_labels(forest, labels, t, X, rows, n_asked, d, frontier, ends, active, cast[d])
+    @kernel("count votes")
+    def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_rows, votes):
+        """Add the votes for the rows of X, `tile_rows` at a time.
+
+        frontier : scratch, by `make_frontier`
+        labels : (n_nodes,) int32, by `node_values`
+        truth : (n_rows,) int32 classes
+        outside, first_row : as in `sum_kernel`, but not empty
+        """
+        n_depths, n_trees = votes.for_truth.shape
+        ends, active = np.empty(tile_rows, np.int64), np.empty(tile_rows, np.int64)
+        tile = Tile(
+            np.empty((n_trees, tile_rows), np.int64),
+            np.empty(n_trees, np.int64),
+            np.empty((n_trees, n_depths, tile_rows), np.int32),
+            np.empty((n_depths, tile_rows, forest.stats.shape[1]), np.int32),
+            np.empty(tile_rows, np.int64),
+            np.empty((n_depths, tile_rows), np.int32),
+            np.empty((n_depths, tile_rows)),
+        )
+        for first in range(0, X.shape[0], tile_rows):
+            n = min(tile_rows, X.shape[0] - first)
+            tile.counts.fill(0)
+            tile.voters.fill(0)
+            for t in range(n_trees):
+                rows, cast = tile.asked[t], tile.labels[t]
+                n_asked = ask(outside, t, first_row, first, n, False, rows)
+                tile.n_asked[t] = n_asked
                 for k in range(n_asked):
-                    tile.counts[d, rows[k] - first, cast[d, k]] += 1
-        judge_rows(tile, truth, first, n, votes)
-        judge_trees(tile, truth, first, votes)
+                    tile.voters[rows[k] - first] += 1
+                for d in range(n_depths):
+                    read_labels(
+                        forest, labels, t, X, rows, n_asked, d, frontier, ends, active, cast[d]
+                    )
+                    for k in range(n_asked):
+                        tile.counts[d, rows[k] - first, cast[d, k]] += 1
+            judge_rows(tile, truth, first, n, votes)
+            judge_trees(tile, truth, first, votes)
+
+    return count_votes
 
 
 @jitable
@@ -214,29 +221,36 @@ def empty_residuals(n_depths: int, n_trees: int, n_rows: int) -> Residuals:
     )
 
 
-@kernel("add up residuals")
-def add_residuals(forest, frontier, means, X, truth, outside, first_row, residuals):
-    """Add the residuals of the rows of X: for a row in tree order, for a tree in row order.
+@functools.cache
+def residuals_kernel():
+    """The compiled sum of residuals."""
+    read_means = level_reader(mixed_mean)
 
-    frontier : scratch, by `make_frontier`
-    means : (n_nodes,) float64, by `node_values`
-    truth : (n_rows,) float64
-    outside, first_row : as in `sum_kernel`, but not empty
-    """
-    n_depths, n_trees = residuals.of_trees.shape
-    rows, ends = np.empty(TILE, np.int64), np.empty(TILE, np.int64)
-    active, found = np.empty(TILE, np.int64), np.empty(TILE)
-    for first in range(0, X.shape[0], TILE):
-        for t in range(n_trees):
-            n_tile = min(TILE, X.shape[0] - first)
-            n_asked = ask(outside, t, first_row, first, n_tile, False, rows)
-            residuals.n_outside[t] += n_asked
-            for k in range(n_asked):
-                residuals.voters[rows[k]] += 1
-            for d in range(n_depths):
-                read_means(forest, means, t, X, rows, n_asked, d, frontier, ends, active, found)
+    @kernel("add up residuals")
+    def add_residuals(forest, frontier, means, X, truth, outside, first_row, residuals):
+        """Add the residuals of the rows of X: for a row in tree order, for a tree in row order.
+
+        frontier : scratch, by `make_frontier`
+        means : (n_nodes,) float64, by `node_values`
+        truth : (n_rows,) float64
+        outside, first_row : as in `sum_kernel`, but not empty
+        """
+        n_depths, n_trees = residuals.of_trees.shape
+        rows, ends = np.empty(TILE, np.int64), np.empty(TILE, np.int64)
+        active, found = np.empty(TILE, np.int64), np.empty(TILE)
+        for first in range(0, X.shape[0], TILE):
+            for t in range(n_trees):
+                n_tile = min(TILE, X.shape[0] - first)
+                n_asked = ask(outside, t, first_row, first, n_tile, False, rows)
+                residuals.n_outside[t] += n_asked
                 for k in range(n_asked):
-                    residual = truth[rows[k]] - found[k]
-                    residuals.of_trees[d, t] += residual * residual
-                    residuals.sums[d, rows[k]] += residual
-                    residuals.squares[d, rows[k]] += residual * residual
+                    residuals.voters[rows[k]] += 1
+                for d in range(n_depths):
+                    read_means(forest, means, t, X, rows, n_asked, d, frontier, ends, active, found)
+                    for k in range(n_asked):
+                        residual = truth[rows[k]] - found[k]
+                        residuals.of_trees[d, t] += residual * residual
+                        residuals.sums[d, rows[k]] += residual
+                        residuals.squares[d, rows[k]] += residual * residual
+
+    return add_residuals

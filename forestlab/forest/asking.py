@@ -7,17 +7,16 @@ import numpy as np
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.combine import n_answers, n_sums
 from forestlab.core.descend import (
-    NO_DEPTH,
     Additions,
     DepthSums,
     answers_kernel,
-    find_ends,
+    ends_kernel,
     finish_kernel,
-    make_walks,
     sum_kernel,
     surface_kernel,
     table_kernel,
 )
+from forestlab.core.walk import NO_DEPTH, make_walks
 from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
 
@@ -111,9 +110,9 @@ class Asked:
     def __init__(self, forest: Forest, task: str, combiner: str, n_depths: int):
         self.forest, self.task, self.combiner, self.n_depths = forest, task, combiner, n_depths
         self.width = n_sums(combiner, task, forest.stats.shape[1])
-        n_nodes = len(forest.steps)  # where walks may branch, nodes answer for shares: no table
+        n_nodes = len(forest.nodes)
         place, table = np.empty(n_nodes, np.int64), np.empty((n_nodes, self.width))
-        n_mixed = table_kernel(task, combiner)(forest, place, table) if n_nodes else 0
+        n_mixed = table_kernel(task, combiner)(forest, place, table)
         self.adds = Additions(place, table[:n_mixed].reshape(-1))
 
 
@@ -153,6 +152,7 @@ class DepthWalk:
 
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     """The node of each tree where each row ends, (n_trees, n_rows) int64."""
+    find_ends = ends_kernel()
     found = np.empty((n_trees(forest), len(X)), np.int64)
 
     def find_block(rows: slice) -> None:

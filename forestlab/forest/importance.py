@@ -2,22 +2,30 @@
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, Forest, n_trees, tree_of
+from forestlab.core.arrays import LEAF, Forest, Tree, n_trees, tree_of
+from forestlab.core.questions import reads
 
 
 def importances(forest: Forest, n_features: int) -> np.ndarray:
     """Each tree's impurity decrease by feature, summing to 1 (or to 0), (n_trees, n_features)."""
     trees = range(n_trees(forest))
-    found = np.stack([decreases(tree_of(forest, t).nodes, n_features) for t in trees])
+    found = np.stack([decreases(tree_of(forest, t), n_features) for t in trees])
     total = found.sum(axis=1, keepdims=True)
     return np.divide(found, total, out=np.zeros_like(found), where=total > 0)
 
 
-def decreases(nodes: np.ndarray, n_features: int) -> np.ndarray:
-    """By how much one tree's splits on each feature lower weight × impurity, (n_features,)."""
+def decreases(tree: Tree, n_features: int) -> np.ndarray:
+    """By how much one tree's splits on each feature lower weight × impurity, (n_features,).
+
+    A question of several features credits each of them with all that it gains.
+    """
+    nodes = tree.nodes
     found = np.zeros(n_features)
-    inner = nodes[nodes["kind"] != LEAF]
+    inner = nodes["kind"] != LEAF
     held = nodes["weight"] * nodes["impurity"]
-    decrease = inner["weight"] * inner["impurity"] - held[inner["left"]] - held[inner["right"]]
-    np.add.at(found, inner["feature"], np.maximum(decrease, 0.0))
+    left, right = (nodes[child][inner] for child in ("left", "right"))
+    decrease = np.zeros(len(nodes))
+    decrease[inner] = np.maximum(held[inner] - held[left] - held[right], 0.0)
+    by, features = reads(tree)
+    np.add.at(found, features, decrease[by])
     return found

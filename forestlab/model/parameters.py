@@ -16,8 +16,8 @@ from joblib import effective_n_jobs
 from forestlab.core.arrays import Settings
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
-from forestlab.core.descend import NO_DEPTH
 from forestlab.core.search import SEARCHES
+from forestlab.core.walk import NO_DEPTH
 from forestlab.forest import Recipe
 
 DESCRIPTIONS = {

@@ -17,19 +17,15 @@ from typing import Any
 import numpy as np
 
 from forestlab.core.arrays import (
-    AXIS,
-    CATEGORY,
     LEAF,
     NODE,
-    OBLIQUE,
-    QUADRATIC,
     STEP,
     Forest,
     Settings,
-    Tree,
     tree_of,
     with_steps,
 )
+from forestlab.core.questions import check_questions
 from forestlab.forest import Recipe
 
 VERSION = 1
@@ -176,12 +172,8 @@ def check_forest(forest: Forest, n_features: int) -> None:
         _check(later[inner].all(), "children")
     children = np.concatenate([(begins + nodes[child])[inner] for child in ("left", "right")])
     _check(len(np.unique(children)) == len(children) == len(nodes) - len(sizes), "children")
-    _check((nodes["kind"] <= CATEGORY).all(), "kinds of node")
-    on_feature = np.isin(nodes["kind"], (AXIS, CATEGORY))
-    known = (nodes["feature"] >= 0) & (nodes["feature"] < n_features)
-    _check(known[on_feature].all(), "features")
     for t in range(len(sizes)):
-        _check_pools(tree_of(forest, t), n_features)
+        check_questions(tree_of(forest, t), n_features)
 
 
 def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:
@@ -189,28 +181,6 @@ def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:
     most = np.iinfo(np.int32).max if recipe.replace else n_rows
     _check(0 <= recipe.bag_size <= most, "bags")
     _check(chances.dtype == np.float64 and chances.shape in ((0,), (n_rows,)), "bags")
-
-
-def _check_pools(tree: Tree, n_features: int) -> None:
-    """Every stretch that a node names in a pool lies within it."""
-    for node in tree.nodes[tree.nodes["kind"] == CATEGORY]:
-        start = node["bits"]
-        _check(0 <= start < len(tree.bits), "categories")
-        _check(tree.bits[start] <= len(tree.bits) - start - 1, "categories")
-    for node in tree.nodes[np.isin(tree.nodes["kind"], (OBLIQUE, QUADRATIC))]:
-        start = node["params"]
-        _check(0 <= start < len(tree.params), "parameters")
-        n = tree.params[start]
-        _check(n == np.floor(n) and 0 <= n < len(tree.params), "parameters")
-        oblique = node["kind"] == OBLIQUE
-        length = 2 * int(n) if oblique else int(n) + (int(n) + 1) ** 2
-        _check(start + 1 + length <= len(tree.params), "parameters")
-        named = (
-            tree.params[start + 1 : start + 1 + length : 2]
-            if oblique
-            else (tree.params[start + 1 : start + 1 + int(n)])
-        )
-        _check(((named >= 0) & (named < n_features)).all(), "features")
 
 
 def _check(holds, what: str) -> None:

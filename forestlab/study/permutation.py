@@ -7,8 +7,9 @@ import numpy as np
 
 from forestlab.core.answers import node_values
 from forestlab.core.arrays import Forest, n_trees, plant, tree_of
-from forestlab.core.descend import make_frontier
-from forestlab.core.permute import compact, features_of, permutation_kernel
+from forestlab.core.permute import make_reads, permutation_kernel
+from forestlab.core.questions import reads, renumbered
+from forestlab.core.walk import make_frontier
 from forestlab.forest import in_threads
 
 BUDGET = 20_000_000
@@ -61,7 +62,7 @@ def permutation_importance(
         evenly spaced
     n_repeats : shuffles of each feature, whose mean is taken
     """
-    features = [features_of(tree_of(forest, t)) for t in range(n_trees(forest))]
+    features = [np.unique(reads(tree_of(forest, t))[1]) for t in range(n_trees(forest))]
     shuffles = n_repeats * sum(map(len, features))
     most = max(budget // max(shuffles, 1), 2)
     add_increases = permutation_kernel(task)  # made here, before threads would each make one
@@ -73,7 +74,7 @@ def permutation_importance(
         if not len(rows):
             increase[:] = np.nan
         elif len(features[t]):
-            tree = compact(tree_of(forest, t), features[t])
+            tree = renumbered(tree_of(forest, t), features[t])
             values = node_values(task, tree.stats)
             block = np.require(X[np.ix_(rows, features[t])], np.float64, ["C", "W"])
             found = np.empty(len(features[t]))
@@ -81,8 +82,9 @@ def permutation_importance(
             answers = truth[rows].astype(values.dtype)
             alone = plant([tree])
             add_increases(
-                alone, make_frontier(alone), values, block, answers, *place, n_repeats, found
-            )
+                alone, make_reads(tree), make_frontier(alone), values, block, answers, *place,
+                n_repeats, found,
+            )  # fmt: skip
             increase[features[t]] = found
         return increase, len(rows)
 

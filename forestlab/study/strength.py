@@ -34,15 +34,15 @@ import numpy as np
 
 from forestlab.core.answers import node_values
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.core.descend import TILE, make_frontier
 from forestlab.core.strength import (
     Residuals,
     Votes,
-    add_residuals,
-    count_votes,
     empty_residuals,
     empty_votes,
+    residuals_kernel,
+    votes_kernel,
 )
+from forestlab.core.walk import TILE, make_frontier
 from forestlab.forest import BLOCK_NUMBERS, by_fixed_blocks
 
 
@@ -103,6 +103,8 @@ def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) 
     codes = np.asarray(truth).astype(np.int32)
     row_numbers = n_depths * (n_trees(forest) + forest.stats.shape[1])
     tile_rows = int(np.clip(BLOCK_NUMBERS // row_numbers, 1, TILE))
+
+    count_votes = votes_kernel()  # made here, before threads would each make one
 
     def count(rows: slice, block: np.ndarray) -> Votes:
         votes = empty_votes(n_depths, n_trees(forest))
@@ -168,6 +170,8 @@ def of_residuals(
     """
     means = node_values("regression", forest.stats)
     numbers = np.array(truth, np.float64)
+
+    add_residuals = residuals_kernel()
 
     def add(rows: slice, block: np.ndarray) -> tuple[np.ndarray | int, ...]:
         residuals = empty_residuals(n_depths, n_trees(forest), len(block))

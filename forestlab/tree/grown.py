@@ -127,7 +127,7 @@ class GrownTree(TreeView):
     def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
         """Each feature's part in the decrease of impurity, (n_features,); normalised to sum to 1,
         else in units of impurity."""
-        found = decreases(self.tree.nodes, self.n_features) / self.tree.nodes["weight"][0]
+        found = decreases(self.tree, self.n_features) / self.tree.nodes["weight"][0]
         return found / found.sum() if normalize and found.sum() > 0 else found
 
 

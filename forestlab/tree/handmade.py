@@ -13,18 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import (
-    AXIS,
-    CATEGORY,
     LEAF,
     NODE,
-    OBLIQUE,
-    RIGHT,
     Tree,
 )
+from forestlab.core.questions import KINDS, kind_of, write_leaf
 from forestlab.tree.view import SIDES, TreeView
 
 LEAF_KEYS = ("value", "weight")
-ASKED_KEYS = ("feature", "weights")  # one of them: what the question is about
+ASKED_KEYS = tuple(
+    dict.fromkeys(row.key for row in KINDS.values() if row.key)
+)  # one: what is asked
 RANGE_KEYS = ("cut", "between", "in")  # one of them: what goes left
 INNER_KEYS = (*ASKED_KEYS, *RANGE_KEYS, "left", "right", "missing", "missing_share")
 ROOT_KEYS = ("task", "feature_names", "class_names")
@@ -38,7 +37,7 @@ class _Piece(NamedTuple):
     side: str
 
 
-class _Wrong(Exception):
+class _Wrong(ValueError):
     """What is wrong with a piece, to be told with its place."""
 
 
@@ -105,7 +104,7 @@ def _unfold(description) -> list[_Piece]:
 def _told_where(pieces: list[_Piece], i: int) -> Iterator[None]:
     try:
         yield
-    except _Wrong as wrong:
+    except ValueError as wrong:
         path = []
         while i >= 0:
             path.append(pieces[i].side)
@@ -133,14 +132,21 @@ def _check_keys(content: dict, more: Sequence[str]) -> None:
 
 def _features(content: dict) -> list:
     """The features that a question is about, by name or number; none for a leaf."""
-    weights = content.get("weights", ())
-    return [content["feature"]] if "feature" in content else list(weights)
+    return [] if "value" in content else KINDS[kind_of(content)].features(_asked(content))
+
+
+def _asked(content: dict):
+    """What the question is about."""
+    return next(content[key] for key in ASKED_KEYS if key in content)
 
 
 def _name_features(pieces: list[_Piece], given) -> list[str]:
     if given is not None:
         return [str(name) for name in given]
-    used = [feature for piece in pieces for feature in _features(piece.content)]
+    used: list = []
+    for i, piece in enumerate(pieces):
+        with _told_where(pieces, i):
+            used += _features(piece.content)
     names = [feature for feature in used if isinstance(feature, str)]
     numbers = [feature for feature in used if _is_integer(feature)]
     if names and numbers:
@@ -166,9 +172,8 @@ def _labels(pieces: list[_Piece]) -> list:
 def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:
     """The tree with its questions, children and leaves, not yet summed up."""
     nodes = np.zeros(len(pieces), NODE)
-    for field in ("feature", "left", "right", "params", "bits"):
-        nodes[field] = -1
-    nodes["missing"], nodes["cut_low"], nodes["cut_high"] = RIGHT, -np.inf, np.inf
+    for node in nodes:
+        write_leaf(node)
     params: list[float] = []
     bits: list[int] = []
     leaves: dict[int, list[float]] = {}
@@ -189,18 +194,13 @@ def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:
 
 
 def _read_question(node, content: dict, names: list[str], params: list, bits: list) -> None:
-    features = [_place(feature, names) for feature in _features(content)]
-    if "feature" in content:
-        node["kind"], node["feature"] = CATEGORY if "in" in content else AXIS, features[0]
+    node["kind"] = kind_of(content)
+    row, features = KINDS[node["kind"]], [_place(feature, names) for feature in _features(content)]
+    if row.names_feature:
+        node["feature"] = features[0]
     else:
-        weights = content["weights"]
-        _need(
-            isinstance(weights, dict) and len(weights) > 0, "weights must be {feature: factor, …}"
-        )
-        _need("in" not in content, "'in' goes with a feature, not with weights")
-        node["kind"], node["params"] = OBLIQUE, len(params)
-        factors = [_number(weight, "a weight") for weight in weights.values()]
-        params += [len(features), *np.column_stack([features, factors]).ravel().tolist()]
+        node["params"] = len(params)
+        params += [_number(part, "a weight") for part in row.params(_asked(content), features)]
     if "in" in content:
         node["bits"] = len(bits)
         bits += _category_words(content["in"])
@@ -221,7 +221,7 @@ def _place(feature, names: list[str]) -> int:
 
 
 def _category_words(codes) -> list[int]:
-    """The categories as descend's category_side reads them."""
+    """The categories as `questions.category_side` reads them."""
     fine = all(_is_integer(code) and code < MAX_CATEGORY for code in _list(codes, "in"))
     _need(fine and len(codes) > 0, f"'in' must list integers from 0 to {MAX_CATEGORY - 1}")
     words = [0] * (int(max(codes)) // 64 + 1)

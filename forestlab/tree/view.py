@@ -12,19 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import (
-    AXIS,
-    BOTH,
-    CATEGORY,
-    LEAF,
-    LEFT,
-    OBLIQUE,
-    RIGHT,
-    Tree,
-    plant,
-)
-from forestlab.core.descend import NO_DEPTH, find_ends, make_walks, oblique_value, quadratic_value
+from forestlab.core.arrays import BOTH, LEAF, LEFT, RIGHT, Tree, plant
+from forestlab.core.descend import ends_kernel
 from forestlab.core.prune import depths
+from forestlab.core.questions import condition, described, number_asked, short
+from forestlab.core.walk import NO_DEPTH, make_walks
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
 DEEPEST_INDENT = 60  # levels; deeper lines only count the rest, else text grows as depth squared
@@ -42,16 +34,6 @@ class Step(NamedTuple):
 # ---- words -------------------------------------------------------------------------------------
 
 
-def short(number: float) -> str:
-    """Six digits, or as many as stand before the point."""
-    number = float(number)
-    if not abs(number) < 1e15:
-        return f"{number:g}"
-    if number == round(number):
-        return str(round(number))
-    return f"{number:.{max(6, len(str(int(abs(number)))))}g}"
-
-
 def rounded(number: float, decimals: int) -> str:
     text = f"{round(float(number), decimals) + 0.0:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -63,43 +45,10 @@ def count(n: int, noun: str) -> str:
 
 def question(tree: Tree, i: int, names: Sequence[str]) -> str:
     """What inner node i asks of a row, without the question mark."""
-    node = tree.nodes[i]
-    if node["kind"] in (AXIS, CATEGORY):
-        asked = names[node["feature"]]
-    elif node["kind"] == OBLIQUE:
-        asked = _sum_text([(factor, names[f]) for f, factor in _terms(tree, i)])
-    else:
-        asked = "a quadratic form"
-    if node["kind"] == CATEGORY:
-        text = f"{asked} in {{{', '.join(map(str, _categories(tree, i)))}}}"
-    else:
-        low = "" if node["cut_low"] == -np.inf else f"{short(node['cut_low'])} < "
-        text = f"{low}{asked} ≤ {short(node['cut_high'])}"
+    node, text = tree.nodes[i], condition(tree, i, names)
     if node["missing"] == BOTH:
         return f"{text} (missing: {short(_share(node))} yes)"
     return f"{text} or missing" if node["missing"] == LEFT else text
-
-
-def _sum_text(terms: list[tuple[float, str]]) -> str:
-    """2·a − b"""
-    text = ""
-    for factor, name in terms:
-        sign = ("−" if factor < 0 else "") if not text else (" − " if factor < 0 else " + ")
-        text += sign + (name if abs(factor) == 1 else f"{short(abs(factor))}·{name}")
-    return text
-
-
-def _terms(tree: Tree, i: int) -> list[tuple[int, float]]:
-    """The features of an oblique node and their factors."""
-    pool = tree.params[tree.nodes["params"][i] :].tolist()
-    return [(int(pool[k]), pool[k + 1]) for k in range(1, 2 * int(pool[0]), 2)]
-
-
-def _categories(tree: Tree, i: int) -> list[int]:
-    """The categories that node i sends left."""
-    pool = tree.bits[tree.nodes["bits"][i] :].tolist()
-    words = enumerate(pool[1 : 1 + pool[0]])
-    return [64 * k + bit for k, word in words for bit in range(64) if word >> bit & 1]
 
 
 def _share(node) -> float:
@@ -221,7 +170,7 @@ class TreeView:
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
         forest = plant([self.tree])
         ends = np.empty((1, len(X)), np.int64)
-        find_ends(forest, make_walks(forest), X, _depth(depth), ends)
+        ends_kernel()(forest, make_walks(forest), X, _depth(depth), ends)
         return ends[0]
 
     def walk(self, x, depth: int | None = None) -> list[Step]:
@@ -248,11 +197,7 @@ class TreeView:
 
     def _asked(self, i: int, row: np.ndarray) -> float:
         """The number that node i's question is about."""
-        node = self.tree.nodes[i]
-        if node["kind"] in (AXIS, CATEGORY):
-            return float(row[node["feature"]])
-        number = oblique_value if node["kind"] == OBLIQUE else quadratic_value
-        return float(number(self.tree.params, node["params"], row))
+        return number_asked(self.tree, i, row)
 
     # -- the whole tree
 
@@ -326,19 +271,7 @@ class TreeView:
 
     def _describe_question(self, i: int) -> dict:
         node = self.tree.nodes[i]
-        piece: dict[str, Any] = {}
-        if node["kind"] in (AXIS, CATEGORY):
-            piece["feature"] = self.feature_names[node["feature"]]
-        elif node["kind"] == OBLIQUE:
-            piece["weights"] = {self.feature_names[f]: w for f, w in _terms(self.tree, i)}
-        else:
-            raise ValueError(f"node {i} asks a quadratic question, which has no description")
-        if node["kind"] == CATEGORY:
-            piece["in"] = _categories(self.tree, i)
-        elif node["cut_low"] == -np.inf:
-            piece["cut"] = float(node["cut_high"])
-        else:
-            piece["between"] = [float(node["cut_low"]), float(node["cut_high"])]
+        piece = described(self.tree, i, self.feature_names)
         if node["missing"] != RIGHT:
             piece["missing"] = next(side for side in SIDES if SIDES[side] == node["missing"])
         return piece | ({"missing_share": _share(node)} if node["missing"] == BOTH else {})

@@ -1,0 +1,321 @@
+"""What a node may ask of a row: one table of the kinds of nodes, for all that has to know.
+
+A question turns a row into a *number*: a feature's value, a sum of several, a form. NaN is
+missing. The row goes left where ``cut_low < number <= cut_high``, or where the number is one of a
+set of categories. What a kind means stands in its row of KINDS: the walk composes `side_of` from
+it, and views, files, hand-made trees, shuffled features and importances read it too.
+
+A kind that needs more than one feature and two cuts keeps the rest in its tree's pool of
+parameters, from ``params`` on: first a count n, then what its own row says. `places` are where the
+numbers of features stand in there.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import AXIS, CATEGORY, LEAF, LEFT, OBLIQUE, QUADRATIC, RIGHT, Tree
+from forestlab.core.jit import jitable
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+@jitable
+def feature_number(node, params, x):
+    return x[node["feature"]]
+
+
+@jitable
+def oblique_number(node, params, x):
+    """params: [number of terms, feature, factor, feature, factor, …]"""
+    start = node["params"]
+    value = 0.0
+    for k in range(np.int64(params[start])):
+        value += x[np.int64(params[start + 1 + 2 * k])] * params[start + 2 + 2 * k]
+    return value
+
+
+@jitable
+def quadratic_number(node, params, x):
+    """params: [number of features n, features …, an (n + 1)² matrix over (features …, 1)]"""
+    start = node["params"]
+    n = np.int64(params[start])
+    matrix = start + 1 + n
+    value = 0.0
+    for a in range(n + 1):
+        x_a = x[np.int64(params[start + 1 + a])] if a < n else 1.0
+        for b in range(n + 1):
+            x_b = x[np.int64(params[start + 1 + b])] if b < n else 1.0
+            value += x_a * params[matrix + a * (n + 1) + b] * x_b
+    return value
+
+
+# ---- sides -------------------------------------------------------------------------------------
+
+
+@jitable
+def range_side(node, bits, number):
+    return np.uint8(LEFT) if node["cut_low"] < number <= node["cut_high"] else np.uint8(RIGHT)
+
+
+@jitable
+def category_side(node, bits, number):
+    """bits: [number of words, words …]; what is no category of the set goes right."""
+    start = node["bits"]
+    n_words = np.int64(bits[start])
+    if not 0.0 <= number < 64 * n_words or number != np.floor(number):
+        return np.uint8(RIGHT)
+    category = np.int64(number)
+    word = bits[start + 1 + (category >> 6)]
+    return np.uint8(RIGHT) - np.uint8((word >> np.uint64(category & 63)) & np.uint64(1))
+
+
+# ---- no question -------------------------------------------------------------------------------
+
+
+@jitable
+def write_leaf(node):
+    """Have a node ask nothing. Every node starts so; a question is written over it."""
+    node["kind"] = LEAF
+    node["missing"] = RIGHT
+    node["spare"] = 0
+    node["feature"] = -1
+    node["left"] = -1
+    node["right"] = -1
+    node["cut_low"] = -np.inf
+    node["cut_high"] = np.inf
+    node["params"] = -1
+    node["bits"] = -1
+    node["missing_share"] = 0.0
+
+
+# ---- the table ---------------------------------------------------------------------------------
+
+
+class Kind(NamedTuple):
+    number: Callable  # compiled: (node, params, x) → the number that is asked about
+    words: Callable  # (tree, i, names) → what that is in words
+    side: Callable = range_side  # compiled: (node, bits, number) → LEFT or RIGHT
+    names_feature: bool = False  # it reads the one feature that the node names, and needs no pool
+    n_params: Callable = lambda n: 0  # how many parameters follow their count n
+    places: Callable = lambda n: np.zeros(0, np.int64)  # which of these are numbers of features
+    # In a description of a tree: the key that a question of this kind has ("": it cannot be
+    # described), its value (tree, i, names), the features in such a value, and its parameters,
+    # given the value and those features' numbers.
+    key: str = ""
+    describe: Callable = lambda tree, i, names: None
+    features: Callable = lambda value: [value]
+    params: Callable = lambda value, numbers: []
+
+
+def _name(tree: Tree, i: int, names: Sequence[str]) -> str:
+    return names[tree.nodes["feature"][i]]
+
+
+def _weights(value: dict) -> list:
+    if not isinstance(value, dict) or not value:
+        raise ValueError("weights must be {feature: factor, …}")
+    return list(value)
+
+
+AXIS_KIND = Kind(feature_number, _name, names_feature=True, key="feature", describe=_name)
+
+KINDS: dict[int, Kind] = {
+    AXIS: AXIS_KIND,
+    OBLIQUE: Kind(
+        oblique_number,
+        lambda tree, i, names: _sum_text([(w, names[f]) for f, w in terms(tree, i)]),
+        n_params=lambda n: 2 * n,
+        places=lambda n: 2 * np.arange(n),
+        key="weights",
+        describe=lambda tree, i, names: {names[f]: w for f, w in terms(tree, i)},
+        features=_weights,
+        params=lambda value, numbers: [
+            len(numbers),
+            *(part for pair in zip(numbers, value.values(), strict=True) for part in pair),
+        ],
+    ),
+    QUADRATIC: Kind(
+        quadratic_number,
+        lambda tree, i, names: "a quadratic form",
+        n_params=lambda n: n + (n + 1) ** 2,
+        places=np.arange,
+    ),
+    CATEGORY: AXIS_KIND._replace(side=category_side),
+}
+
+
+@functools.cache
+def side_finder() -> Callable:
+    """`side_of` for all kinds of node, composed from the table: a question after the other."""
+
+    @jitable
+    def side_of(node, params, bits, x):
+        return np.uint8(RIGHT)  # there is no other kind: files are checked
+
+    for kind, row in reversed(KINDS.items()):
+        side_of = _asked_first(kind, row.number, row.side, side_of)
+    return side_of
+
+
+def _asked_first(
+    kind: int, number_of: Callable, side_by: Callable, otherwise: Callable
+) -> Callable:
+    @jitable
+    def side_of(node, params, bits, x):
+        """LEFT, RIGHT or BOTH."""
+        if node["kind"] != kind:
+            return otherwise(node, params, bits, x)
+        number = number_of(node, params, x)
+        return node["missing"] if np.isnan(number) else side_by(node, bits, number)
+
+    return side_of
+
+
+# ---- what it reads -----------------------------------------------------------------------------
+
+
+def reads(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """The features that nodes read: pairs of a node and a feature, by node, int64."""
+    nodes, features = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for kind, row in KINDS.items():
+        here = np.flatnonzero(tree.nodes["kind"] == kind)
+        if row.names_feature:
+            nodes.append(here)
+            features.append(tree.nodes["feature"][here])
+            continue
+        for i in here:
+            found = tree.params[places(tree, i)]
+            nodes.append(np.full(len(found), i))
+            features.append(found)
+    of, read = np.concatenate(nodes), np.concatenate(features).astype(np.int64)
+    order = np.argsort(of, kind="stable")
+    return of[order], read[order]
+
+
+def places(tree: Tree, i: int | np.integer) -> np.ndarray:
+    """Where the pool of parameters holds the features of node i."""
+    start = tree.nodes["params"][i]
+    return start + 1 + KINDS[tree.nodes["kind"][i]].places(int(tree.params[start]))
+
+
+def renumbered(tree: Tree, features: np.ndarray) -> Tree:
+    """The tree for rows of which only `features`, ascending, all that it reads, are kept."""
+    nodes, params = tree.nodes.copy(), tree.params.copy()
+    for kind, row in KINDS.items():
+        here = np.flatnonzero(nodes["kind"] == kind)
+        if row.names_feature:
+            nodes["feature"][here] = np.searchsorted(features, nodes["feature"][here])
+            continue
+        for i in here:
+            where = places(tree, i)
+            params[where] = np.searchsorted(features, params[where])
+    return tree._replace(nodes=nodes, params=params)
+
+
+def check_questions(tree: Tree, n_features: int) -> None:
+    """Raise ValueError unless all that questions name is there."""
+    nodes = tree.nodes
+    _check(np.isin(nodes["kind"], [LEAF, *KINDS]).all(), "kinds of node")
+    for kind, row in KINDS.items():
+        for i in np.flatnonzero(nodes["kind"] == kind) if not row.names_feature else ():
+            _check_params(tree, nodes["params"][i], row, n_features)
+        if row.side is category_side:
+            for start in nodes["bits"][nodes["kind"] == kind]:
+                _check(0 <= start < len(tree.bits), "categories")
+                _check(tree.bits[start] <= len(tree.bits) - start - 1, "categories")
+        if row.names_feature:
+            _check_features(nodes["feature"][nodes["kind"] == kind], n_features)
+
+
+def _check_features(numbers: np.ndarray, n_features: int) -> None:
+    _check(((numbers >= 0) & (numbers < n_features)).all(), "features")
+
+
+def _check_params(tree: Tree, start: int, row: Kind, n_features: int) -> None:
+    """The stretch that a node names in the pool lies within it."""
+    _check(0 <= start < len(tree.params), "parameters")
+    n = tree.params[start]
+    _check(n == np.floor(n) and 0 <= n < len(tree.params), "parameters")
+    _check(start + 1 + row.n_params(int(n)) <= len(tree.params), "parameters")
+    _check_features(tree.params[start + 1 + row.places(int(n))], n_features)
+
+
+def _check(holds: Any, what: str) -> None:
+    if not holds:
+        raise ValueError(f"its {what} do not fit together")
+
+
+# ---- in words ----------------------------------------------------------------------------------
+
+
+def short(number: float) -> str:
+    """Six digits, or as many as stand before the point."""
+    number = float(number)
+    if not abs(number) < 1e15:
+        return f"{number:g}"
+    if number == round(number):
+        return str(round(number))
+    return f"{number:.{max(6, len(str(int(abs(number)))))}g}"
+
+
+def _sum_text(terms: list[tuple[float, str]]) -> str:
+    """2·a − b"""
+    text = ""
+    for factor, name in terms:
+        sign = ("−" if factor < 0 else "") if not text else (" − " if factor < 0 else " + ")
+        text += sign + (name if abs(factor) == 1 else f"{short(abs(factor))}·{name}")
+    return text
+
+
+def terms(tree: Tree, i: int) -> list[tuple[int, float]]:
+    """The features of an oblique node and their factors."""
+    pool = tree.params[tree.nodes["params"][i] :].tolist()
+    return [(int(pool[k]), pool[k + 1]) for k in range(1, 2 * int(pool[0]), 2)]
+
+
+def categories(tree: Tree, i: int) -> list[int]:
+    """The categories that node i sends left."""
+    pool = tree.bits[tree.nodes["bits"][i] :].tolist()
+    words = enumerate(pool[1 : 1 + pool[0]])
+    return [64 * k + bit for k, word in words for bit in range(64) if word >> bit & 1]
+
+
+def condition(tree: Tree, i: int, names: Sequence[str]) -> str:
+    """What sends a row left at inner node i, such as "salary ≤ 50000" or "2 < a ≤ 3"."""
+    node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
+    asked = row.words(tree, i, names)
+    if row.side is category_side:
+        return f"{asked} in {{{', '.join(map(str, categories(tree, i)))}}}"
+    low = "" if node["cut_low"] == -np.inf else f"{short(node['cut_low'])} < "
+    return f"{low}{asked} ≤ {short(node['cut_high'])}"
+
+
+def described(tree: Tree, i: int, names: Sequence[str]) -> dict[str, Any]:
+    """What inner node i asks, as a description of a tree has it."""
+    node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
+    if not row.key:
+        raise ValueError(
+            f"node {i} asks about {row.words(tree, i, names)}, which has no description"
+        )
+    piece = {row.key: row.describe(tree, i, names)}
+    if row.side is category_side:
+        return piece | {"in": categories(tree, i)}
+    if node["cut_low"] == -np.inf:
+        return piece | {"cut": float(node["cut_high"])}
+    return piece | {"between": [float(node["cut_low"]), float(node["cut_high"])]}
+
+
+def kind_of(content: dict) -> int:
+    """The kind of node that asks what a description says."""
+    for kind, row in KINDS.items():
+        if row.key in content and (row.side is category_side) == ("in" in content):
+            return kind
+    raise ValueError("'in' goes with a feature, not with weights")
+
+
+def number_asked(tree: Tree, i: int, x: np.ndarray) -> float:
+    """The number that node i's question is about."""
+    return float(KINDS[tree.nodes["kind"][i]].number(tree.nodes[i], tree.params, x))

@@ -1,0 +1,234 @@
+"""Walks: how rows go down a tree.
+
+A walk may stop at any depth: a node keeps its statistics, so stopping at depth d is what a tree
+grown with ``max_depth=d`` would answer. One walk therefore lists a row's *path*, the answers of all
+depths, whatever its nodes ask. Where a value is missing a row may go both ways, each with a share
+of its weight: only such a row *branches*, and has *visits* instead of a path, all of them listed in
+one go too.
+
+What depends on the kinds of nodes is made by factories, which compose it from `questions.KINDS`.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import BOTH, LEAF, LEFT
+from forestlab.core.jit import jitable, prefetch
+from forestlab.core.questions import side_finder
+
+NO_DEPTH = 2**31 - 1  # deeper than any tree
+TILE = 128  # rows that go through a tree together
+
+
+@jitable
+def step_down(steps, first, X, rows, ends, active, n_active):
+    """Rows go down a level: rows[k] from node ends[k], for the first `n_active` k in `active`, of
+    which those that left a leaf behind are kept; return how many.
+
+    A row alone waits at each step for memory, so rows go down together, a level a pass. The child
+    is chosen without a branch, which half the rows would mispredict; indices are unsigned, so that
+    numba need not ask whether they count from the end; and the child is fetched until its turn
+    comes. Measured on MNIST: 2.5 times as fast as row by row, twice that again, and twice again.
+    """
+    n_moved = np.int64(0)
+    for a in range(n_active):
+        k = np.uint64(active[a])
+        i = np.uint64(ends[k])
+        step = steps[i]
+        feature = step["feature"]
+        value = X[np.uint64(rows[k]), np.uint64(max(feature, 0))]
+        left, right = i + np.uint64(1), np.uint64(first + step["right"])
+        child = left if value <= step["cut"] else right
+        prefetch(steps, child)
+        is_inner = feature >= 0
+        ends[k] = child if is_inner else i
+        active[n_moved] = k
+        n_moved += is_inner
+    return n_moved
+
+
+@jitable
+def start_down(first, n_rows, ends, active):
+    for k in range(n_rows):
+        ends[k] = first
+        active[k] = k
+
+
+@functools.cache
+def level_stepper() -> Callable:
+    """What takes rows down a level, whatever the nodes ask."""
+    side_of = side_finder()
+
+    @jitable
+    def step_nodes(forest, t, X, rows, ends, active, n_active):
+        """As `step_down`, by the nodes themselves; where rows[k] would branch it stays, and ends[k]
+        is ~ that node."""
+        first = forest.first_node[t]
+        params = forest.params[forest.first_param[t] : forest.first_param[t + 1]]
+        bits = forest.bits[forest.first_bit[t] : forest.first_bit[t + 1]]
+        n_moved = np.int64(0)
+        for a in range(n_active):
+            k = active[a]
+            node = forest.nodes[ends[k]]
+            if node["kind"] == LEAF:
+                continue
+            side = side_of(node, params, bits, X[rows[k]])
+            if side == BOTH:
+                ends[k] = ~ends[k]
+                continue
+            ends[k] = first + np.int64(node["left"] if side == LEFT else node["right"])
+            active[n_moved] = k
+            n_moved += 1
+        return n_moved
+
+    @jitable
+    def step_level(forest, t, X, rows, ends, active, n_active):
+        if forest.steps.shape[0] > 0:
+            first = forest.first_node[t]
+            return step_down(forest.steps, first, X, rows, ends, active, n_active)
+        return step_nodes(forest, t, X, rows, ends, active, n_active)
+
+    return step_level
+
+
+@functools.cache
+def walker() -> Callable:
+    """What takes rows down to a depth."""
+    step_level = level_stepper()
+
+    @jitable
+    def go_down(forest, t, X, rows, n_rows, depth, ends, active):
+        """ends[k] = the node where rows[k] ends in tree t, or ~ that where it branches."""
+        start_down(forest.first_node[t], n_rows, ends, active)
+        n_active, d = np.int64(n_rows), 0
+        while d < depth and n_active > 0:
+            n_active = step_level(forest, t, X, rows, ends, active, n_active)
+            d += 1
+
+    return go_down
+
+
+class Frontier(NamedTuple):
+    """Scratch of a walk that branches; each array has room for every node of the largest tree."""
+
+    nodes: np.ndarray  # int64: those that the row visits, in preorder
+    depths: np.ndarray  # int64: how deep they are
+    shares: np.ndarray  # float64: its share in each
+    waiting: np.ndarray  # (…, 2) int64: nodes still to visit, and their depth
+    waiting_share: np.ndarray  # float64
+
+
+def make_frontier(forest) -> Frontier:
+    branches = len(forest.steps) == 0 and (forest.nodes["missing"] == BOTH).any()
+    most = int(np.diff(forest.first_node).max()) if branches else 0
+    return Frontier(
+        np.zeros(most, np.int64),
+        np.zeros(most, np.int64),
+        np.ones(most),
+        np.zeros((most + 1, 2), np.int64),
+        np.zeros(most + 1),
+    )
+
+
+class Walks(NamedTuple):
+    """Scratch of the walks of a tile of rows through a tree."""
+
+    rows: np.ndarray  # (TILE,) int64: those that go
+    ends: np.ndarray  # (TILE,) int64: where each is, or ends
+    active: np.ndarray  # (TILE,) int64: those still on their way
+    lengths: np.ndarray  # (TILE,) int64: nodes that each has passed
+    paths: np.ndarray  # (TILE, n_depths) int64: those nodes
+    frontier: Frontier
+
+
+def make_walks(forest, n_depths: int = 0) -> Walks:
+    """Scratch for one thread. It is made here because a kernel that allocates counts references
+    to every array in its loops: the surface took twice as long."""
+    rows, ends, active, lengths = np.empty((4, TILE), np.int64)
+    paths = np.empty((TILE, n_depths), np.int64)
+    return Walks(rows, ends, active, lengths, paths, make_frontier(forest))
+
+
+@functools.cache
+def visitor() -> Callable:
+    """What lists the visits of a row that branches."""
+    side_of = side_finder()
+
+    @jitable
+    def visit(forest, t, x, depth, frontier):
+        """List the nodes of tree t down to a depth that row x visits, and its share in each; return
+        how many."""
+        first = forest.first_node[t]
+        params = forest.params[forest.first_param[t] : forest.first_param[t + 1]]
+        bits = forest.bits[forest.first_bit[t] : forest.first_bit[t + 1]]
+        waiting, waiting_share = frontier.waiting, frontier.waiting_share
+        n_visits, n_waiting = 0, 1
+        waiting[0, 0], waiting[0, 1], waiting_share[0] = first, 0, 1.0
+        while n_waiting > 0:
+            n_waiting -= 1
+            i, here, share = waiting[n_waiting, 0], waiting[n_waiting, 1], waiting_share[n_waiting]
+            node = forest.nodes[i]
+            frontier.nodes[n_visits], frontier.depths[n_visits] = i, here
+            frontier.shares[n_visits] = share
+            n_visits += 1
+            if node["kind"] == LEAF or here >= depth:
+                continue
+            side = side_of(node, params, bits, x)
+            left_share = node["missing_share"] if side == BOTH else np.float64(side == LEFT)
+            if left_share < 1.0:
+                waiting[n_waiting, 0], waiting[n_waiting, 1] = first + node["right"], here + 1
+                waiting_share[n_waiting] = share * (1.0 - left_share)
+                n_waiting += 1
+            if left_share > 0.0:
+                waiting[n_waiting, 0], waiting[n_waiting, 1] = first + node["left"], here + 1
+                waiting_share[n_waiting] = share * left_share
+                n_waiting += 1
+        return n_visits
+
+    return visit
+
+
+@functools.cache
+def ends_lister() -> Callable:
+    """What lists where a row that branches ends."""
+    visit = visitor()
+
+    @jitable
+    def list_ends(forest, t, x, depth, frontier):
+        """The first entries of `frontier` = where row x ends in tree t; return how many."""
+        n_ends = 0
+        for v in range(visit(forest, t, x, depth, frontier)):
+            i, here = frontier.nodes[v], frontier.depths[v]
+            if forest.nodes[i]["kind"] == LEAF or here >= depth:
+                frontier.nodes[n_ends], frontier.shares[n_ends] = i, frontier.shares[v]
+                n_ends += 1
+        return n_ends
+
+    return list_ends
+
+
+@functools.cache
+def path_lister() -> Callable:
+    """What lists the paths of rows."""
+    step_level = level_stepper()
+
+    @jitable
+    def list_paths(forest, t, X, n_rows, walks):
+        """paths[k, :lengths[k]] = the nodes that rows[k] passes, as far as there is room for them;
+        ends[k] < 0 where it branches."""
+        rows, ends, active = walks.rows, walks.ends, walks.active
+        lengths, paths = walks.lengths, walks.paths
+        start_down(forest.first_node[t], n_rows, ends, active)
+        n_active, d = np.int64(n_rows), 0
+        while d < paths.shape[1] and n_active > 0:
+            for a in range(n_active):
+                k = np.uint64(active[a])
+                paths[k, d] = ends[k]
+                lengths[k] = d + 1
+            n_active = step_level(forest, t, X, rows, ends, active, n_active)
+            d += 1
+
+    return list_paths
