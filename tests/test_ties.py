@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import chi2, t
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier
-from forestlab.core.node import Split as Found
 from forestlab.core.node import best_of, keep
 from forestlab.core.scratch import SPLIT
+from forestlab.core.scratch import Question as Found
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # keys wrap around
 

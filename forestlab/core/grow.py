@@ -11,64 +11,44 @@ preorder. All that is random in a node is drawn from the node's own key (see rng
 """
 
 import functools
+from collections.abc import Callable
+from typing import NamedTuple
 
-import numpy as np
-
-from forestlab.core.arrays import AXIS, LEAF, RIGHT
 from forestlab.core.criteria import CRITERIA, NOTHING
 from forestlab.core.jit import jitable, kernel
-from forestlab.core.learners import LEARNERS
-from forestlab.core.node import search_parameters, search_subset
+from forestlab.core.learners import LEARNERS, Learner
+from forestlab.core.node import make_choose, make_evaluate
+from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
-from forestlab.core.scratch import Plan
-from forestlab.core.search import SEARCHES, TIE, Limits, scan_ends, scan_once
+from forestlab.core.scratch import Node
+from forestlab.core.search import SEARCHES, TIE, make_scan
 
 
-@jitable
-def partition(codes, split, rows, weights, scratch):
-    """Put the rows that go left first, keeping the order; return how many."""
-    right_rows, right_weights = scratch.right_rows, scratch.right_weights
-    n_left = 0
-    n_right = 0
-    for i in range(rows.shape[0]):
-        row, weight = rows[i], weights[i]
-        if codes[split.feature, row] <= split.low:
-            rows[n_left], weights[n_left] = row, weight
-            n_left += 1
-        else:
-            right_rows[n_right], right_weights[n_right] = row, weight
-            n_right += 1
-    for i in range(n_right):
-        rows[n_left + i], weights[n_left + i] = right_rows[i], right_weights[i]
-    return n_left
+def make_send(learner: Learner) -> Callable:
+    """What sends a node's rows to its children."""
+    ready, goes_left = learner.ready, learner.goes_left
 
+    @jitable
+    def send(plan, node, scratch, question):
+        """Put the rows that go left first, keeping the order; return how many."""
+        rows, weights = node.rows, node.weights
+        right_rows, right_weights = scratch.right_rows, scratch.right_weights
+        ready(plan, node, scratch, question)
+        n_left = 0
+        n_right = 0
+        for i in range(rows.shape[0]):
+            row, weight = rows[i], weights[i]
+            if goes_left(plan, scratch, question, i, row):
+                rows[n_left], weights[n_left] = row, weight
+                n_left += 1
+            else:
+                right_rows[n_right], right_weights[n_right] = row, weight
+                n_right += 1
+        for i in range(n_right):
+            rows[n_left + i], weights[n_left + i] = right_rows[i], right_weights[i]
+        return n_left
 
-@jitable
-def cut_between(below, above, midpoint):
-    """A number c with below <= c < above: midway if wanted and if floats leave room."""
-    if not midpoint:
-        return below
-    middle = below / 2 + above / 2
-    return middle if below <= middle < above else below
-
-
-@jitable
-def write_leaf(node, n_rows, weight, impurity):
-    """Every node starts as a leaf; a split is written over it."""
-    node["kind"] = LEAF
-    node["missing"] = RIGHT
-    node["spare"] = 0
-    node["feature"] = -1
-    node["left"] = -1
-    node["right"] = -1
-    node["cut_low"] = -np.inf
-    node["cut_high"] = np.inf
-    node["params"] = -1
-    node["bits"] = -1
-    node["missing_share"] = 0.0
-    node["n_rows"] = n_rows
-    node["weight"] = weight
-    node["impurity"] = impurity
+    return send
 
 
 @jitable
@@ -107,27 +87,39 @@ def sum_up(add, sums, side):
     return numbers
 
 
-@functools.cache
-def grow_kernel(criterion_name: str, search_name: str, randomised: bool, whole: bool):
-    """The compiled grower for a criterion and a search; `randomised` nodes draw rho parameters,
-    `whole` is for weights that are whole numbers."""
-    criterion = CRITERIA[criterion_name]
-    gather, add, score, impurity_of = criterion[1:5]
-    add, scan = (criterion.add_whole or add, scan_once) if whole else (add, scan_ends)
-    propose = SEARCHES[search_name].propose
-    project = LEARNERS["axis"]
-    search_node = search_parameters if randomised else search_subset
+class Parts(NamedTuple):
+    """What a kernel that grows trees is made of: names of the tables, and what is known of the
+    data."""
 
-    @kernel(f"grow {criterion_name} trees", allocates=False)
-    def grow(columns, targets, rows, weights, features, key, settings, scratch, stop):
+    criterion: str
+    learner: str
+    search: str
+    randomised: bool  # nodes draw rho parameters
+    whole: bool  # weights are whole numbers
+    counted: bool = False  # cuts that are scored are counted
+
+
+@functools.cache
+def grow_kernel(parts: Parts) -> Callable:
+    """The compiled grower."""
+    criterion, learner = CRITERIA[parts.criterion], LEARNERS[parts.learner]
+    gather, score, impurity_of = criterion.gather, criterion.score, criterion.impurity
+    add = (criterion.add_whole or criterion.add) if parts.whole else criterion.add
+    scan = make_scan(criterion, parts.whole)
+    evaluate = make_evaluate(learner, SEARCHES[parts.search], scan, parts.counted)
+    choose, send = make_choose(evaluate, parts.randomised), make_send(learner)
+    write = learner.write
+
+    @kernel(f"grow {parts.criterion} trees", allocates=False)
+    def grow(plan, rows, weights, features, key, scratch, stop):
         """Grow one tree on (rows, weights), which are overwritten, with `features` (ascending).
 
         Nodes and statistics are left in `scratch`; returns their number. `stop[0]` ends it early.
         """
-        codes, first, lower, upper = columns
-        y, marks = targets
-        plan = Plan(codes, y, marks, settings)
-        nodes, stats, stack, constant = scratch[:4]
+        y, settings = plan.y, plan.settings
+        nodes, stats, stack, constant = (
+            scratch.nodes, scratch.stats, scratch.stack, scratch.constant,
+        )  # fmt: skip
         features_left = scratch.features[: features.shape[0]]
         for k in range(features.shape[0]):
             features_left[k] = features[k]
@@ -150,28 +142,27 @@ def grow_kernel(criterion_name: str, search_name: str, randomised: bool, whole: 
             impurity = 0.0
             if not pure:
                 impurity = impurity_of(score, scratch.total, total, stats[n_nodes])
-            node = nodes[n_nodes]
-            write_leaf(node, end - start, weight, impurity * settings.impurity_scale)
+            record = nodes[n_nodes]
+            write_leaf(record)
+            record["n_rows"] = end - start
+            record["weight"] = weight
+            record["impurity"] = impurity * settings.impurity_scale
             link(nodes, here["parent"], n_nodes)
             n_nodes += 1
             root_weight = max(root_weight, weight)
             if pure or not may_split(settings, depth, end - start):
                 continue
-            tie = TIE * (end - start) * weight * impurity
-            limits = Limits(tie, settings.min_weight_fraction_leaf * root_weight)
-            split = search_node(
-                add, score, scan, project, propose, plan, scratch, total, features_left,
-                here_rows, constant[n_waiting], node_key, limits,
+            node = Node(
+                here_rows, here_weights, features_left, constant[n_waiting], node_key, total,
+                TIE * (end - start) * weight * impurity,
+                settings.min_weight_fraction_leaf * root_weight,
             )  # fmt: skip
-            gain = max(score(scratch.total, total) - split.score, 0.0) * settings.impurity_scale
-            if split.feature < 0 or gain < settings.min_impurity_decrease * root_weight:
+            question = choose(plan, node, scratch)
+            gain = max(score(scratch.total, total) - question.score, 0.0) * settings.impurity_scale
+            if question.feature < 0 or gain < settings.min_impurity_decrease * root_weight:
                 continue
-            below = upper[first[split.feature] + split.low]
-            above = lower[first[split.feature] + split.high]
-            node["kind"] = AXIS
-            node["feature"] = split.feature
-            node["cut_high"] = cut_between(below, above, settings.midpoint)
-            middle = start + partition(codes, split, here_rows, here_weights, scratch)
+            write(plan, scratch, question, record)
+            middle = start + send(plan, node, scratch, question)
             push(stack, n_waiting, middle, end, depth + 1, n_nodes - 1, child_key(node_key, 1))
             push(
                 stack, n_waiting + 1, start, middle, depth + 1, n_nodes - 1, child_key(node_key, 0)

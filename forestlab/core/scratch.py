@@ -4,17 +4,39 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import NODE, Settings
+from forestlab.core.arrays import NODE, Columns, Settings
 from forestlab.core.search import Groups, make_groups
 
 
 class Plan(NamedTuple):
     """What stays the same from node to node."""
 
-    codes: np.ndarray  # (n_features, n_rows)
+    columns: Columns
     y: np.ndarray  # (n_rows, n_targets) float64; class codes for classification
     marks: np.ndarray  # (n_rows,) int32: rows with equal marks have equal targets
     settings: Settings
+
+
+class Node(NamedTuple):
+    """What there is to know of the node at hand."""
+
+    rows: np.ndarray  # (n,) uint32: a stretch of the arena, in which they are put in order
+    weights: np.ndarray  # (n,) float64: likewise
+    features: np.ndarray  # int64: those that the tree may ask about
+    constant: np.ndarray  # uint64: a bit for each feature known not to vary here
+    key: int  # from which all that is random here is drawn
+    total: tuple  # the numbers of the side that holds all rows
+    tie: float  # scores this close are equal
+    min_weight: float  # on either side of a cut
+
+
+class Question(NamedTuple):
+    """A cut of a feature: keys up to `low` go left, and the next key in the node is `high`."""
+
+    score: float
+    feature: int  # -1: none
+    low: int
+    high: int
 
 
 WAITING = np.dtype(
@@ -28,7 +50,7 @@ WAITING = np.dtype(
 )
 
 
-SPLIT = np.dtype(
+QUESTION = np.dtype(
     [("score", np.float64), ("feature", np.int64), ("low", np.int64), ("high", np.int64)]
 )
 
@@ -50,11 +72,12 @@ class Scratch(NamedTuple):
     left: np.ndarray  # (n_slots,) float64: the sides of a cut
     right: np.ndarray
     groups: Groups
-    found: np.ndarray  # SPLIT: the best so far, a feature or parameter each
+    found: np.ndarray  # QUESTION: the best so far, a feature or parameter each
     features: np.ndarray  # int64: the tree's features, ascending; restored after each node
     swaps: np.ndarray  # int64: the steps of a shuffle, to undo it
     right_rows: np.ndarray  # (n,) uint32: rows on their way to the right child
     right_weights: np.ndarray  # (n,) float64
+    scored: np.ndarray  # (1,) int64: cuts scored so far, by a kernel that counts them
 
 
 class Sizes(NamedTuple):
@@ -82,9 +105,10 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         np.empty(n_slots),
         np.empty(n_slots),
         make_groups(n_rows, n_codes, n_slots),
-        np.empty(max(n_features, settings.rho), SPLIT),
+        np.empty(max(n_features, settings.rho), QUESTION),
         np.empty(n_features, np.int64),
         np.empty(n_features, np.int64),
         np.empty(n_rows, np.uint32),
         np.empty(n_rows),
+        np.zeros(1, np.int64),
     )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.criteria import NOTHING
+from forestlab.core.criteria import NOTHING, Criterion
 from forestlab.core.jit import jitable
 from forestlab.core.rng import shuffle_step
 
@@ -48,13 +48,6 @@ class Groups(NamedTuple):
     scores: np.ndarray  # float64: the score of each of them
     right_scores: np.ndarray  # float64: of what lies on its right
     chosen: np.ndarray  # bool
-
-
-class Limits(NamedTuple):
-    """What a cut must keep to, in one node."""
-
-    tie: float  # scores this close are equal
-    min_weight: float  # on either side
 
 
 def make_groups(n_rows: int, n_codes: int, n_slots: int) -> Groups:
@@ -215,7 +208,7 @@ def enough_rows(groups, n_groups, g, least):
 
 
 @jitable
-def propose_all(plan, scratch, n_groups, first_key, rows, limits):
+def propose_all(plan, node, scratch, n_groups, first_key):
     """List every cut that leaves enough rows; return how many."""
     groups = scratch.groups
     n_cuts = 0
@@ -227,7 +220,7 @@ def propose_all(plan, scratch, n_groups, first_key, rows, limits):
 
 
 @jitable
-def propose_boundary(plan, scratch, n_groups, first_key, rows, limits):
+def propose_boundary(plan, node, scratch, n_groups, first_key):
     """List the cuts that do not lie inside a run of rows of one target; return how many.
 
     Within such a run the impurity is concave (Fayyad and Irani 1992), so the best cut is at one of
@@ -235,8 +228,9 @@ def propose_boundary(plan, scratch, n_groups, first_key, rows, limits):
     enough on both sides are listed too.
     """
     groups = scratch.groups
-    mark_groups(groups, n_groups, first_key, rows, plan.marks, scratch.amounts)
-    first, last = allowed_range(groups, n_groups, plan.settings.min_samples_leaf, limits)
+    mark_groups(groups, n_groups, first_key, node.rows, plan.marks, scratch.amounts)
+    least = plan.settings.min_samples_leaf
+    first, last = allowed_range(groups, n_groups, least, node.min_weight)
     n_cuts = 0
     for g in range(first, last + 1):
         at_limit = (g == first and first > 0) or (g == last and last < n_groups - 2)
@@ -253,18 +247,16 @@ def is_boundary(groups, g):
 
 
 @jitable
-def allowed_range(groups, n_groups, min_samples_leaf, limits):
+def allowed_range(groups, n_groups, min_samples_leaf, min_weight):
     """The first and the last cut that leave enough rows and weight on both sides."""
     first, last = 0, n_groups - 2
     weight = groups.weight[0]
-    while first <= last and (groups.end[first] < min_samples_leaf or weight < limits.min_weight):
+    while first <= last and (groups.end[first] < min_samples_leaf or weight < min_weight):
         first += 1
         weight += groups.weight[first]
     n_rows = groups.end[n_groups - 1]
     weight = groups.weight[n_groups - 1]
-    while last >= first and (
-        n_rows - groups.end[last] < min_samples_leaf or weight < limits.min_weight
-    ):
+    while last >= first and (n_rows - groups.end[last] < min_samples_leaf or weight < min_weight):
         weight += groups.weight[last]
         last -= 1
     return first, last
@@ -350,39 +342,6 @@ def add_item(add, scratch, item, dense, side, numbers):
 
 
 @jitable
-def scan_ends(add, score, scratch, n_groups, n_cuts, dense, total, limits):
-    """Score the listed cuts, and return the least score; for weights of any kind.
-
-    Each side is summed from its own end, so what it holds is never the small difference of two
-    large sums, however much weights differ. Both ends go in one loop, as neither waits for the
-    other's sums; indices are unsigned, so that numba need not ask whether they count from the end.
-    """
-    groups, left, right = scratch.groups, scratch.left, scratch.right
-    cuts, scores, right_scores = groups.cuts, groups.scores, groups.right_scores
-    left_numbers, right_numbers = empty(left), empty(right)
-    done, still = np.uint64(0), n_items(groups, n_groups, dense)
-    for c in range(n_cuts):
-        end = n_items(groups, cuts[c] + 1, dense)
-        while done < end:
-            left_numbers = add_item(add, scratch, done, dense, left, left_numbers)
-            done += np.uint64(1)
-        last = np.uint64(n_cuts - 1 - c)
-        end = n_items(groups, cuts[last] + 1, dense)
-        while still > end:
-            still -= np.uint64(1)
-            right_numbers = add_item(add, scratch, still, dense, right, right_numbers)
-        heavy_left = left_numbers[0] >= limits.min_weight
-        heavy_right = right_numbers[0] >= limits.min_weight
-        scores[c] = score(left, left_numbers) if heavy_left else np.inf
-        right_scores[last] = score(right, right_numbers) if heavy_right else np.inf
-    least = np.inf
-    for c in range(n_cuts):
-        scores[c] += right_scores[c]
-        least = min(least, scores[c])
-    return least
-
-
-@jitable
 def move_item(add, scratch, item, dense, left_numbers, right_numbers):
     """Move a bin, or a row in the order of its key, from right to left; returns the numbers."""
     groups, slots, amounts = scratch.groups, scratch.slots, scratch.amounts
@@ -404,28 +363,78 @@ def move_item(add, scratch, item, dense, left_numbers, right_numbers):
     return left_numbers, right_numbers
 
 
-@jitable
-def scan_once(add, score, scratch, n_groups, n_cuts, dense, total, limits):
-    """As `scan_ends`, for weights that are whole numbers: rows are counted exactly, so that they
-    may as well be taken from the right. It reads each row once: a third faster."""
-    groups, left, right = scratch.groups, scratch.left, scratch.right
-    cuts, scores = groups.cuts, groups.scores
-    left_numbers, right_numbers = empty(left), total
-    for k in range(right.shape[0]):
-        right[k] = scratch.total[k]
-    done, least = np.uint64(0), np.inf
-    for c in range(n_cuts):
-        end = n_items(groups, cuts[c] + 1, dense)
-        while done < end:
-            left_numbers, right_numbers = move_item(
-                add, scratch, done, dense, left_numbers, right_numbers
-            )
-            done += np.uint64(1)
-        here = score(left, left_numbers) + score(right, right_numbers)
-        heavy = left_numbers[0] >= limits.min_weight <= right_numbers[0]
-        scores[c] = here if heavy else np.inf
-        least = min(least, scores[c])
-    return least
+def scan_ends(add, score):
+    """How listed cuts are scored for weights of any kind.
+
+    Each side is summed from its own end, so what it holds is never the small difference of two
+    large sums, however much weights differ. Both ends go in one loop, as neither waits for the
+    other's sums; indices are unsigned, so that numba need not ask whether they count from the end.
+    """
+
+    @jitable
+    def scan(node, scratch, n_groups, n_cuts, dense):
+        """Score the listed cuts, and return the least score."""
+        groups, left, right = scratch.groups, scratch.left, scratch.right
+        cuts, scores, right_scores = groups.cuts, groups.scores, groups.right_scores
+        left_numbers, right_numbers = empty(left), empty(right)
+        done, still = np.uint64(0), n_items(groups, n_groups, dense)
+        for c in range(n_cuts):
+            end = n_items(groups, cuts[c] + 1, dense)
+            while done < end:
+                left_numbers = add_item(add, scratch, done, dense, left, left_numbers)
+                done += np.uint64(1)
+            last = np.uint64(n_cuts - 1 - c)
+            end = n_items(groups, cuts[last] + 1, dense)
+            while still > end:
+                still -= np.uint64(1)
+                right_numbers = add_item(add, scratch, still, dense, right, right_numbers)
+            heavy_left = left_numbers[0] >= node.min_weight
+            heavy_right = right_numbers[0] >= node.min_weight
+            scores[c] = score(left, left_numbers) if heavy_left else np.inf
+            right_scores[last] = score(right, right_numbers) if heavy_right else np.inf
+        least = np.inf
+        for c in range(n_cuts):
+            scores[c] += right_scores[c]
+            least = min(least, scores[c])
+        return least
+
+    return scan
+
+
+def scan_once(add, score):
+    """How listed cuts are scored for weights that are whole numbers: rows are counted exactly, so
+    that they may as well be taken from the right. It reads each row once: a third faster."""
+
+    @jitable
+    def scan(node, scratch, n_groups, n_cuts, dense):
+        """Score the listed cuts, and return the least score."""
+        groups, left, right = scratch.groups, scratch.left, scratch.right
+        cuts, scores = groups.cuts, groups.scores
+        left_numbers, right_numbers = empty(left), node.total
+        for k in range(right.shape[0]):
+            right[k] = scratch.total[k]
+        done, least = np.uint64(0), np.inf
+        for c in range(n_cuts):
+            end = n_items(groups, cuts[c] + 1, dense)
+            while done < end:
+                left_numbers, right_numbers = move_item(
+                    add, scratch, done, dense, left_numbers, right_numbers
+                )
+                done += np.uint64(1)
+            here = score(left, left_numbers) + score(right, right_numbers)
+            heavy = left_numbers[0] >= node.min_weight <= right_numbers[0]
+            scores[c] = here if heavy else np.inf
+            least = min(least, scores[c])
+        return least
+
+    return scan
+
+
+def make_scan(criterion: Criterion, whole: bool) -> Callable:
+    """What scores the listed cuts, for a criterion; `whole` weights are whole numbers."""
+    if whole:
+        return scan_once(criterion.add_whole or criterion.add, criterion.score)
+    return scan_ends(criterion.add, criterion.score)
 
 
 @jitable
@@ -443,11 +452,12 @@ def lowest_within(groups, n_cuts, most):
 class Search(NamedTuple):
     propose: Callable  # lists the cuts of a feature that are looked at
     binned: bool  # columns are encoded in quantile bins, else by distinct values
+    marked: bool = False  # it asks which rows have equal targets
     alias_of: str = ""  # the name whose compiled kernel serves this one too
 
 
 SEARCHES: dict[str, Search] = {
     "exact": Search(propose_all, binned=False),
     "histogram": Search(propose_all, binned=True, alias_of="exact"),
-    "boundary": Search(propose_boundary, binned=False),
+    "boundary": Search(propose_boundary, binned=False, marked=True),
 }

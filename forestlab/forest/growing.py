@@ -15,9 +15,9 @@ from forestlab.core.arrays import Columns, Forest, Settings, Tree, n_trees, plan
 from forestlab.core.bag import bag_counts, tree_features
 from forestlab.core.criteria import CRITERIA, n_slots, n_stats
 from forestlab.core.encode import MAX_BINS, encode
-from forestlab.core.grow import grow_kernel
+from forestlab.core.grow import Parts, grow_kernel
 from forestlab.core.rng import tree_key
-from forestlab.core.scratch import Scratch, Sizes, make_scratch
+from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
 from forestlab.forest.threads import in_threads
 
@@ -62,7 +62,7 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     mass = product(weights, drawn_by)
     columns = encode(X, mass, MAX_BINS if search.binned else 0, n_jobs)
     marks = np.zeros(0, np.int32)
-    if recipe.search == "boundary":
+    if search.marked:
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
     chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
@@ -96,15 +96,18 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     return make_scratch(sizes, recipe.settings)
 
 
-def kernel_for(training: Training, recipe: Recipe) -> Callable:
-    """The compiled grower of a recipe."""
+def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Callable:
+    """The compiled grower of a recipe; `counted` if it is to count the cuts that it scores."""
     criterion, search = CRITERIA[recipe.criterion], SEARCHES[recipe.search]
-    return grow_kernel(
+    parts = Parts(
         criterion.alias_of or recipe.criterion,
+        "axis",
         search.alias_of or recipe.search,
         recipe.settings.rho > 0,
         training.whole and not recipe.balance_bags,
+        counted,
     )
+    return grow_kernel(parts)
 
 
 def grow_trees(
@@ -123,16 +126,14 @@ def grow_trees(
     stop = np.zeros(1, np.uint8) if stop is None else stop
     scratch = scratch_for(training, recipe) if scratch is None else scratch
     grow = kernel_for(training, recipe)
+    plan = Plan(training.columns, training.y, training.marks, recipe.settings)
     trees = []
     for t in range(first, first + count):
         key = key_of(seed, t)
         rows, weights = _rows_of(training, recipe, key)
         n_features = len(training.columns.codes)
         features = tree_features(key, n_features, recipe.features_per_tree or n_features)
-        targets = (training.y, training.marks)
-        n = grow(
-            training.columns, targets, rows, weights, features, key, recipe.settings, scratch, stop
-        )
+        n = grow(plan, rows, weights, features, key, scratch, stop)
         pools = np.zeros(0), np.zeros(0, np.uint64)
         trees.append(Tree(scratch.nodes[:n].copy(), scratch.stats[:n].copy(), *pools))
     return trees
