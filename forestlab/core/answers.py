@@ -47,9 +47,30 @@ def mixed_mean(stats, means, frontier, n_ends):
 # ---- many rows ---------------------------------------------------------------------------------
 
 
-def level_reader(mix):
-    """What reads a tree's answers level by level, given what mixes those of a walk that branches"""
-    step_level, list_ends = level_stepper(), ends_lister()
+def ends_reader(mix, plain: bool):
+    """What reads the answers where rows end, given what mixes those of a walk that branches."""
+    list_ends = ends_lister(plain)
+
+    @jitable
+    def read_plain(forest, values, t, X, rows, n_rows, depth, frontier, ends, found):
+        for k in range(n_rows):
+            found[k] = values[ends[k]]
+
+    @jitable
+    def read_ends(forest, values, t, X, rows, n_rows, depth, frontier, ends, found):
+        for k in range(n_rows):
+            if ends[k] >= 0:
+                found[k] = values[ends[k]]
+            else:
+                n_ends = list_ends(forest, t, X[rows[k]], depth, frontier)
+                found[k] = mix(forest.stats, values, frontier, n_ends)
+
+    return read_plain if plain else read_ends
+
+
+def level_reader(mix, plain: bool):
+    """What reads a tree's answers level by level."""
+    step_level, read_ends = level_stepper(plain), ends_reader(mix, plain)
 
     @jitable
     def read_level(forest, values, t, X, rows, n_rows, depth, frontier, ends, active, found):
@@ -65,29 +86,19 @@ def level_reader(mix):
                 active[n_active] = k
                 n_active += ends[k] >= 0
             step_level(forest, t, X, rows, ends, active, n_active)
-        for k in range(n_rows):
-            if ends[k] >= 0:
-                found[k] = values[ends[k]]
-            else:
-                n_ends = list_ends(forest, t, X[rows[k]], depth, frontier)
-                found[k] = mix(forest.stats, values, frontier, n_ends)
+        read_ends(forest, values, t, X, rows, n_rows, depth, frontier, ends, found)
 
     return read_level
 
 
-def leaf_reader(mix):
+def leaf_reader(mix, plain: bool):
     """What reads a tree's answers as it was grown."""
-    go_down, list_ends = walker(), ends_lister()
+    go_down, read_ends = walker(plain), ends_reader(mix, plain)
 
     @jitable
     def read_leaves(forest, values, t, X, rows, n_rows, frontier, ends, active, found):
         """found[k] = what tree t answers for rows[k]."""
         go_down(forest, t, X, rows, n_rows, NO_DEPTH, ends, active)
-        for k in range(n_rows):
-            if ends[k] >= 0:
-                found[k] = values[ends[k]]
-            else:
-                n_ends = list_ends(forest, t, X[rows[k]], NO_DEPTH, frontier)
-                found[k] = mix(forest.stats, values, frontier, n_ends)
+        read_ends(forest, values, t, X, rows, n_rows, NO_DEPTH, frontier, ends, found)
 
     return read_leaves

@@ -17,10 +17,10 @@ from forestlab.core.walk import TILE, ends_lister, path_lister, visitor, walker
 
 
 @functools.cache
-def sum_kernel(task: str, combiner: str):
+def sum_kernel(task: str, combiner: str, plain: bool):
     """The compiled sum of the trees' answers, for one way to combine them."""
     contribute = COMBINERS[combiner].contribute[task]
-    go_down, list_ends = walker(), ends_lister()
+    go_down, list_ends = walker(plain), ends_lister(plain)
 
     @kernel(allocates=False)
     def sum_answers(forest, walks, X, trees, depth, outside, first_row, sums, voters):
@@ -64,11 +64,11 @@ class DepthSums(NamedTuple):
 
 
 @functools.cache
-def surface_kernel(task: str, combiner: str):
+def surface_kernel(task: str, combiner: str, plain: bool):
     """The compiled sum of the trees' answers at every depth."""
     contribute = COMBINERS[combiner].contribute[task]
-    list_paths, visit = path_lister(), visitor()
-    add_visits = visits_adder(contribute)
+    list_paths, visit = path_lister(plain), visitor(plain)
+    add_visits = visits_adder(contribute, plain)
 
     @kernel(allocates=False)
     def sum_by_depth(
@@ -108,21 +108,28 @@ def surface_kernel(task: str, combiner: str):
     return sum_by_depth
 
 
-def visits_adder(contribute: Callable) -> Callable:
+@jitable
+def nothing_to_add(forest, t, frontier, n_visits, running, row, n_depths):
+    """In a plain forest no row branches."""
+
+
+def visits_adder(contribute: Callable, plain: bool) -> Callable:
     """What adds the answers of the nodes that a row visits."""
+    if plain:
+        return nothing_to_add
 
     @jitable
-    def add_visits(forest, t, frontier, n_visits, sums, row, n_depths):
+    def add_visits(forest, t, frontier, n_visits, running, row, n_depths):
         """A node answers at its depth, and a leaf below it too: the sums at each depth are those of
         the ends of a walk that stops there, in the same order."""
         root = forest.first_node[t]
         unit = unit_of(forest.nodes[root])
-        keep_up(sums, row, n_depths, n_depths)
+        keep_up(running, row, n_depths, n_depths)
         for v in range(n_visits):
             i, d, share = frontier.nodes[v], frontier.depths[v], frontier.shares[v]
             stop = n_depths if forest.nodes[i]["kind"] == LEAF else d + 1
             for place in range(row * n_depths + d, row * n_depths + stop):
-                contribute(forest.stats, i, root, unit, share, sums.sums, place)
+                contribute(forest.stats, i, root, unit, share, running.sums, place)
 
     return add_visits
 
@@ -318,9 +325,9 @@ def ask(outside, t, first_row, tile, n, everyone, rows):
 
 
 @functools.cache
-def ends_kernel():
+def ends_kernel(plain: bool):
     """The compiled search for the nodes where rows end."""
-    go_down, list_ends = walker(), ends_lister()
+    go_down, list_ends = walker(plain), ends_lister(plain)
 
     @kernel(allocates=False)
     def find_ends(forest, walks, X, depth, ends):

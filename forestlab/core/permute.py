@@ -45,9 +45,9 @@ def make_reads(tree: Tree) -> Reads:
     return Reads(np.searchsorted(nodes, np.arange(len(tree.nodes) + 1)), features)
 
 
-def tester():
+def tester(plain: bool):
     """What finds the features that rows meet."""
-    step_level, visit = level_stepper(), visitor()
+    step_level, visit = level_stepper(plain), visitor(plain)
 
     @jitable
     def mark(reads, i, row, tested):
@@ -73,10 +73,10 @@ def tester():
 
 
 @functools.cache
-def permutation_kernel(task: str):
+def permutation_kernel(task: str, plain: bool):
     """The compiled shuffling of one tree's features."""
     mix, loss = LOSSES[task]
-    read_leaves, mark_tested = leaf_reader(mix), tester()
+    read_leaves, mark_tested = leaf_reader(mix, plain), tester(plain)
 
     @kernel("permute features")
     def add_increases(

@@ -60,9 +60,9 @@ def empty_votes(n_depths: int, n_trees: int) -> Votes:
 
 
 @functools.cache
-def votes_kernel():
+def votes_kernel(plain: bool):
     """The compiled count of votes."""
-    read_labels = level_reader(mixed_label)
+    read_labels = level_reader(mixed_label, plain)
 
     @kernel("count votes")
     def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_rows, votes):
@@ -222,9 +222,9 @@ def empty_residuals(n_depths: int, n_trees: int, n_rows: int) -> Residuals:
 
 
 @functools.cache
-def residuals_kernel():
+def residuals_kernel(plain: bool):
     """The compiled sum of residuals."""
-    read_means = level_reader(mixed_mean)
+    read_means = level_reader(mixed_mean, plain)
 
     @kernel("add up residuals")
     def add_residuals(forest, frontier, means, X, truth, outside, first_row, residuals):

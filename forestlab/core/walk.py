@@ -6,7 +6,9 @@ depths, whatever its nodes ask. Where a value is missing a row may go both ways,
 of its weight: only such a row *branches*, and has *visits* instead of a path, all of them listed in
 one go too.
 
-What depends on the kinds of nodes is made by factories, which compose it from `questions.KINDS`.
+What walks is made by factories. For a *plain* forest, each of whose nodes compares one feature
+with one cut, it is quick and compiles quickly; for any other it is composed from the kinds of nodes
+in `questions.KINDS`.
 """
 
 import functools
@@ -57,9 +59,20 @@ def start_down(first, n_rows, ends, active):
         active[k] = k
 
 
+def is_plain(forest) -> bool:
+    return len(forest.steps) > 0
+
+
+@jitable
+def step_plain(forest, t, X, rows, ends, active, n_active):
+    return step_down(forest.steps, forest.first_node[t], X, rows, ends, active, n_active)
+
+
 @functools.cache
-def level_stepper() -> Callable:
+def level_stepper(plain: bool) -> Callable:
     """What takes rows down a level, whatever the nodes ask."""
+    if plain:
+        return step_plain
     side_of = side_finder()
 
     @jitable
@@ -84,20 +97,13 @@ def level_stepper() -> Callable:
             n_moved += 1
         return n_moved
 
-    @jitable
-    def step_level(forest, t, X, rows, ends, active, n_active):
-        if forest.steps.shape[0] > 0:
-            first = forest.first_node[t]
-            return step_down(forest.steps, first, X, rows, ends, active, n_active)
-        return step_nodes(forest, t, X, rows, ends, active, n_active)
-
-    return step_level
+    return step_nodes
 
 
 @functools.cache
-def walker() -> Callable:
+def walker(plain: bool) -> Callable:
     """What takes rows down to a depth."""
-    step_level = level_stepper()
+    step_level = level_stepper(plain)
 
     @jitable
     def go_down(forest, t, X, rows, n_rows, depth, ends, active):
@@ -122,7 +128,7 @@ class Frontier(NamedTuple):
 
 
 def make_frontier(forest) -> Frontier:
-    branches = len(forest.steps) == 0 and (forest.nodes["missing"] == BOTH).any()
+    branches = not is_plain(forest) and (forest.nodes["missing"] == BOTH).any()
     most = int(np.diff(forest.first_node).max()) if branches else 0
     return Frontier(
         np.zeros(most, np.int64),
@@ -152,9 +158,17 @@ def make_walks(forest, n_depths: int = 0) -> Walks:
     return Walks(rows, ends, active, lengths, paths, make_frontier(forest))
 
 
+@jitable
+def no_visits(forest, t, x, depth, frontier):
+    """In a plain forest no row branches."""
+    return 0
+
+
 @functools.cache
-def visitor() -> Callable:
+def visitor(plain: bool) -> Callable:
     """What lists the visits of a row that branches."""
+    if plain:
+        return no_visits
     side_of = side_finder()
 
     @jitable
@@ -192,9 +206,11 @@ def visitor() -> Callable:
 
 
 @functools.cache
-def ends_lister() -> Callable:
+def ends_lister(plain: bool) -> Callable:
     """What lists where a row that branches ends."""
-    visit = visitor()
+    if plain:
+        return no_visits
+    visit = visitor(plain)
 
     @jitable
     def list_ends(forest, t, x, depth, frontier):
@@ -211,9 +227,9 @@ def ends_lister() -> Callable:
 
 
 @functools.cache
-def path_lister() -> Callable:
+def path_lister(plain: bool) -> Callable:
     """What lists the paths of rows."""
-    step_level = level_stepper()
+    step_level = level_stepper(plain)
 
     @jitable
     def list_paths(forest, t, X, n_rows, walks):

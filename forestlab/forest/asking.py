@@ -16,7 +16,7 @@ from forestlab.core.descend import (
     surface_kernel,
     table_kernel,
 )
-from forestlab.core.walk import NO_DEPTH, make_walks
+from forestlab.core.walk import NO_DEPTH, is_plain, make_walks
 from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
 
@@ -37,7 +37,10 @@ def combined(
         answers
     voters : (n_rows,) int64
     """
-    add_answers, finish = sum_kernel(task, combiner), finish_kernel(task, combiner)
+    add_answers, finish = (
+        sum_kernel(task, combiner, is_plain(forest)),
+        finish_kernel(task, combiner),
+    )
     n_stats = forest.stats.shape[1]
     sums = np.zeros((len(X), n_sums(combiner, task, n_stats)))
     voters = np.zeros(len(X), np.int64)
@@ -60,7 +63,10 @@ def tree_by_tree(
     forest: Forest, task: str, combiner: str, block: np.ndarray, first_row: int, outside
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """As `combined` for a block of rows, of the first 1, 2, … trees in turn."""
-    add_answers, finish = sum_kernel(task, combiner), finish_kernel(task, combiner)
+    add_answers, finish = (
+        sum_kernel(task, combiner, is_plain(forest)),
+        finish_kernel(task, combiner),
+    )
     sums = np.zeros((len(block), n_sums(combiner, task, forest.stats.shape[1])))
     voters, walks = np.zeros(len(block), np.int64), make_walks(forest)
     for t in range(n_trees(forest)):
@@ -129,7 +135,7 @@ class DepthWalk:
             raise ValueError("nothing is asked: neither everyone nor those outside")
         self.asked, self.block, self.first_row = asked, block, first_row
         self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
-        self.kernel = surface_kernel(asked.task, asked.combiner)
+        self.kernel = surface_kernel(asked.task, asked.combiner, is_plain(asked.forest))
         self.walks = make_walks(asked.forest, asked.n_depths)
         self.n_asked = 0
 
@@ -152,7 +158,7 @@ class DepthWalk:
 
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     """The node of each tree where each row ends, (n_trees, n_rows) int64."""
-    find_ends = ends_kernel()
+    find_ends = ends_kernel(is_plain(forest))
     found = np.empty((n_trees(forest), len(X)), np.int64)
 
     def find_block(rows: slice) -> None:

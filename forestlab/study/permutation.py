@@ -9,7 +9,7 @@ from forestlab.core.answers import node_values
 from forestlab.core.arrays import Forest, n_trees, plant, tree_of
 from forestlab.core.permute import make_reads, permutation_kernel
 from forestlab.core.questions import reads, renumbered
-from forestlab.core.walk import make_frontier
+from forestlab.core.walk import is_plain, make_frontier
 from forestlab.forest import in_threads
 
 BUDGET = 20_000_000
@@ -65,7 +65,9 @@ def permutation_importance(
     features = [np.unique(reads(tree_of(forest, t))[1]) for t in range(n_trees(forest))]
     shuffles = n_repeats * sum(map(len, features))
     most = max(budget // max(shuffles, 1), 2)
-    add_increases = permutation_kernel(task)  # made here, before threads would each make one
+    add_increases = permutation_kernel(
+        task, is_plain(forest)
+    )  # made here, before threads would each make one
     truth = np.asarray(truth)
 
     def shuffle_one(t: int) -> tuple[np.ndarray, int]:

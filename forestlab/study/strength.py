@@ -42,7 +42,7 @@ from forestlab.core.strength import (
     residuals_kernel,
     votes_kernel,
 )
-from forestlab.core.walk import TILE, make_frontier
+from forestlab.core.walk import TILE, is_plain, make_frontier
 from forestlab.forest import BLOCK_NUMBERS, by_fixed_blocks
 
 
@@ -104,7 +104,7 @@ def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) 
     row_numbers = n_depths * (n_trees(forest) + forest.stats.shape[1])
     tile_rows = int(np.clip(BLOCK_NUMBERS // row_numbers, 1, TILE))
 
-    count_votes = votes_kernel()  # made here, before threads would each make one
+    count_votes = votes_kernel(is_plain(forest))  # made here, before threads would each make one
 
     def count(rows: slice, block: np.ndarray) -> Votes:
         votes = empty_votes(n_depths, n_trees(forest))
@@ -171,7 +171,7 @@ def of_residuals(
     means = node_values("regression", forest.stats)
     numbers = np.array(truth, np.float64)
 
-    add_residuals = residuals_kernel()
+    add_residuals = residuals_kernel(is_plain(forest))
 
     def add(rows: slice, block: np.ndarray) -> tuple[np.ndarray | int, ...]:
         residuals = empty_residuals(n_depths, n_trees(forest), len(block))
