@@ -4,9 +4,10 @@ import naive
 import numpy as np
 import pytest
 
-from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, job, run
+from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, run
 from forestlab.core.search import SEARCHES
-from forestlab.study.cuts import ADMITTED, candidates, cuts_scored
+from forestlab.run import job
+from forestlab.study.cuts import cuts_scored
 
 
 def counted_in_twin(model, X, y, monkeypatch):
@@ -78,23 +79,6 @@ def test_bins(monkeypatch):
     assert found["histogram"] < found["exact"]
     for search, model in models.items():
         assert found[search] == counted_in_twin(model, X, y, monkeypatch)
-
-
-def test_by_hand():
-    """Values 1 1 2 2 3 4 4 of classes a b b b b b c: gaps after 1, 2, 3; not in the run of b,
-    unless a leaf needs more rows, or more weight, than there are beyond it."""
-    keys = np.array([[0, 0, 1, 1, 2, 3, 3]])
-    marks = np.array([0, 1, 1, 1, 1, 1, 2])
-    assert candidates(keys, marks, "exact") == [3]
-    assert candidates(keys, marks, "boundary") == [2]
-    assert candidates(keys, marks, "exact", min_samples_leaf=3) == [1]
-    assert candidates(keys, marks, "boundary", min_samples_leaf=3) == [1]
-    assert candidates(keys, marks, "boundary", 1, np.ones(7), 3.0) == [1]
-    assert candidates(keys, marks, "boundary", 1, np.ones(7), 4.0) == [0]
-
-
-def test_every_search_is_counted():
-    assert ADMITTED.keys() == SEARCHES.keys()
 
 
 # ---- as a number of a run ----------------------------------------------------------------------

@@ -15,12 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, parameters
+from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.descend import sum_kernel
 from forestlab.core.grow import Parts, grow_kernel
 from forestlab.core.search import SEARCHES
+from forestlab.model import parameters
 from forestlab.model.estimators import ESTIMATORS
 from forestlab.model.parameters import DESCRIPTIONS, n_threads
 

@@ -22,9 +22,10 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import confusion_matrix, log_loss
 from sklearn.model_selection import train_test_split
 
-from forestlab import ForestClassifier, job, run
+from forestlab import ForestClassifier, run
 from forestlab import config as configs
 from forestlab.baseline import check, runs
+from forestlab.run import job
 
 EXACT = ["model=forest", "dataset=digits", "-m", "max_depth=1,5,20"]
 SMALL = ["n_estimators=3", "tracking.model=false", "tracking.pictures=false"]

@@ -10,7 +10,7 @@ from scipy.stats import chi2, t
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier
 from forestlab.core.node import best_of, keep
-from forestlab.core.scratch import SPLIT
+from forestlab.core.scratch import QUESTION
 from forestlab.core.scratch import Question as Found
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # keys wrap around
@@ -100,14 +100,14 @@ def test_the_order_of_columns_changes_nothing_in_law():
 def test_a_tie_is_with_the_best_of_all_and_not_with_a_neighbour(order):
     """Scores 0, 0.9 and 1.8 ties apart: the third is no match for the first, in any order."""
     splits = [Found(0.9 * tie, 2 - tie, 0, 1) for tie in range(3)]  # the worst stands first
-    found, n_found, least = np.zeros(3, SPLIT), 0, np.inf
+    found, n_found, least = np.zeros(3, QUESTION), 0, np.inf
     for i in order:
         n_found, least = keep(found, n_found, least, splits[i])
     assert best_of(found, n_found, least, 1.0, np.uint64(0), False).feature == 1
 
 
 def test_of_one_features_equal_cuts_the_lowest_wins():
-    found, n_found, least = np.zeros(3, SPLIT), 0, np.inf
+    found, n_found, least = np.zeros(3, QUESTION), 0, np.inf
     for low in (7, 3, 5):
         n_found, least = keep(found, n_found, least, Found(1.0, 4, low, low + 1))
     for random_ties in (False, True):

@@ -5,6 +5,7 @@ from forestlab.forest.bagging import bags, rows_outside
 from forestlab.forest.growing import (
     Recipe,
     balance,
+    count_cuts,
     grow_forest,
     grow_trees,
     prepare,
@@ -32,6 +33,7 @@ __all__ = [
     "by_depth",
     "by_fixed_blocks",
     "combined",
+    "count_cuts",
     "decreases",
     "ends",
     "grow_forest",

@@ -126,17 +126,32 @@ def grow_trees(
     stop = np.zeros(1, np.uint8) if stop is None else stop
     scratch = scratch_for(training, recipe) if scratch is None else scratch
     grow = kernel_for(training, recipe)
-    plan = Plan(training.columns, training.y, training.marks, recipe.settings)
     trees = []
     for t in range(first, first + count):
-        key = key_of(seed, t)
-        rows, weights = _rows_of(training, recipe, key)
-        n_features = len(training.columns.codes)
-        features = tree_features(key, n_features, recipe.features_per_tree or n_features)
-        n = grow(plan, rows, weights, features, key, scratch, stop)
+        n = _grow_in(grow, training, recipe, key_of(seed, t), scratch, stop)
         pools = np.zeros(0), np.zeros(0, np.uint64)
         trees.append(Tree(scratch.nodes[:n].copy(), scratch.stats[:n].copy(), *pools))
     return trees
+
+
+def count_cuts(training: Training, recipe: Recipe, seed: int, count: int) -> np.ndarray:
+    """The cuts that are scored to grow each of the first trees, (count,) int64."""
+    grow, scratch = kernel_for(training, recipe, counted=True), scratch_for(training, recipe)
+    found = np.empty(count, np.int64)
+    for t in range(count):
+        scratch.scored[0] = 0
+        _grow_in(grow, training, recipe, key_of(seed, t), scratch, np.zeros(1, np.uint8))
+        found[t] = scratch.scored[0]
+    return found
+
+
+def _grow_in(grow: Callable, training: Training, recipe: Recipe, key, scratch, stop) -> int:
+    """Grow the tree of a key; it is left in `scratch`. Returns the number of its nodes."""
+    rows, weights = _rows_of(training, recipe, key)
+    n_features = len(training.columns.codes)
+    features = tree_features(key, n_features, recipe.features_per_tree or n_features)
+    plan = Plan(training.columns, training.y, training.marks, recipe.settings)
+    return grow(plan, rows, weights, features, key, scratch, stop)
 
 
 def key_of(seed: int, t: int):
