@@ -17,7 +17,7 @@ from forestlab.tree.handmade import build_tree
 
 N_ROWS = 90
 FORESTS = {"classification": ForestClassifier, "regression": ForestRegressor}
-PAIRS = [(name, task) for name, row in COMBINERS.items() for task in row.contribute]
+PAIRS = [(name, task) for name, row in COMBINERS.items() for task in row]
 
 pytestmark = pytest.mark.filterwarnings("error")
 for_each_task = pytest.mark.parametrize("task", FORESTS)

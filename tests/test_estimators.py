@@ -240,7 +240,7 @@ def test_documentation_lists_the_names_of_the_tables(cls):
     task = "classification" if cls in CLASSIFIERS else "regression"
     names = [name for name, row in CRITERIA.items() if row.task == task] + list(SEARCHES)
     if cls in FORESTS.values():
-        names += [name for name, row in COMBINERS.items() if task in row.contribute]
+        names += [name for name, row in COMBINERS.items() if task in row]
     for name in names:
         assert repr(name) in cls.__doc__, name
 
@@ -284,7 +284,7 @@ def test_a_criterion_of_the_other_task_is_refused(cls, name):
 @pytest.mark.parametrize("combine", [name for name, row in COMBINERS.items()])
 def test_a_combiner_is_refused_where_it_means_nothing(combine):
     model, data = few_trees(ForestRegressor, combine=combine), data_for(ForestRegressor)
-    if "regression" in COMBINERS[combine].contribute:
+    if "regression" in COMBINERS[combine]:
         model.fit(*data)
         return
     with pytest.raises(ValueError, match=f"combine='{combine}' needs classes.*'average'"):

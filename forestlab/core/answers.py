@@ -11,14 +11,6 @@ from forestlab.core.combine import average_classes
 from forestlab.core.jit import jitable
 from forestlab.core.walk import NO_DEPTH, ends_lister, level_stepper, start_down, walker
 
-
-def node_values(task: str, stats: np.ndarray) -> np.ndarray:
-    """The value of each node, (n_nodes,): labels as int32, or means of the first target."""
-    if task == "classification":
-        return stats.argmax(axis=1).astype(np.int32)
-    return np.ascontiguousarray(stats[:, 1])
-
-
 # ---- where a walk branches ---------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.jit import jitable
+from forestlab.core.tasks import TASKS
 
 
 @jitable
@@ -108,32 +109,25 @@ def precision_mean(sums, row, n_voters):
 
 
 class Combiner(NamedTuple):
-    contribute: dict[str, Callable]  # by task; a task that is not there is refused
-    finish: dict[str, Callable]
-    sums_per_target: int = 1  # regression
+    contribute: Callable
+    finish: Callable
+    n_sums: int = 1  # for each class or target
 
 
-COMBINERS: dict[str, Combiner] = {
-    "average": Combiner(
-        {"classification": average_classes, "regression": average_moments},
-        {"classification": mean_of_sums, "regression": mean_of_sums},
-    ),
-    "product": Combiner(
-        {"classification": product_classes, "regression": product_moments},
-        {"classification": normalised_product, "regression": precision_mean},
-        sums_per_target=2,
-    ),
-    "vote": Combiner({"classification": vote_classes}, {"classification": mean_of_sums}),
+# By task too; a combiner that is not there for a task is refused.
+COMBINERS: dict[str, dict[str, Combiner]] = {
+    "average": {
+        "classification": Combiner(average_classes, mean_of_sums),
+        "regression": Combiner(average_moments, mean_of_sums),
+    },
+    "product": {
+        "classification": Combiner(product_classes, normalised_product),
+        "regression": Combiner(product_moments, precision_mean, n_sums=2),
+    },
+    "vote": {"classification": Combiner(vote_classes, mean_of_sums)},
 }
 
 
 def n_sums(combiner: str, task: str, n_stats: int) -> int:
     """How many numbers a tree contributes for a row."""
-    if task == "classification":
-        return n_stats
-    return COMBINERS[combiner].sums_per_target * n_answers(task, n_stats)
-
-
-def n_answers(task: str, n_stats: int) -> int:
-    """How many classes or targets a forest answers."""
-    return n_stats if task == "classification" else (n_stats - 1) // 2
+    return COMBINERS[combiner][task].n_sums * TASKS[task].n_answers(n_stats)

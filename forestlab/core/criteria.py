@@ -241,13 +241,3 @@ CRITERIA: dict[str, Criterion] = {
     "variance": _moments(variance_add, variance_score, variance_impurity),
     "squared_error": _moments(variance_add, variance_score, variance_impurity, alias_of="variance"),
 }
-
-
-def n_stats(criterion: Criterion, n_classes: int, n_targets: int) -> int:
-    """Statistics kept for each node."""
-    return n_classes if criterion.task == "classification" else 1 + 2 * n_targets
-
-
-def n_slots(criterion: Criterion, n_classes: int, n_targets: int) -> int:
-    """Additive sums that a side holds."""
-    return n_classes if criterion.task == "classification" else 1 + n_targets

@@ -19,7 +19,7 @@ from forestlab.core.walk import TILE, ends_lister, path_lister, visitor, walker
 @functools.cache
 def sum_kernel(task: str, combiner: str, plain: bool):
     """The compiled sum of the trees' answers, for one way to combine them."""
-    contribute = COMBINERS[combiner].contribute[task]
+    contribute = COMBINERS[combiner][task].contribute
     go_down, list_ends = walker(plain), ends_lister(plain)
 
     @kernel(allocates=False)
@@ -66,7 +66,7 @@ class DepthSums(NamedTuple):
 @functools.cache
 def surface_kernel(task: str, combiner: str, plain: bool):
     """The compiled sum of the trees' answers at every depth."""
-    contribute = COMBINERS[combiner].contribute[task]
+    contribute = COMBINERS[combiner][task].contribute
     list_paths, visit = path_lister(plain), visitor(plain)
     add_visits = visits_adder(contribute, plain)
 
@@ -196,7 +196,7 @@ def fetch_path(adds, walks, k, width):
 @functools.cache
 def table_kernel(task: str, combiner: str):
     """The compiled maker of `Additions`."""
-    contribute = COMBINERS[combiner].contribute[task]
+    contribute = COMBINERS[combiner][task].contribute
 
     @kernel(allocates=False)
     def tabulate(forest, place, table):
@@ -233,7 +233,7 @@ def only_one(table, row):
 @functools.cache
 def finish_kernel(task: str, combiner: str):
     """The compiled last step from sums to answers."""
-    finish = COMBINERS[combiner].finish[task]
+    finish = COMBINERS[combiner][task].finish
 
     @kernel()
     def finish_answers(sums, voters):
@@ -247,7 +247,7 @@ def finish_kernel(task: str, combiner: str):
 @functools.cache
 def judge_kernel(task: str, combiner: str):
     """The compiled comparison of running sums with the truth."""
-    finish = COMBINERS[combiner].finish[task]
+    finish = COMBINERS[combiner][task].finish
     classes = task == "classification"
 
     @kernel()
@@ -287,7 +287,7 @@ def judge_kernel(task: str, combiner: str):
 @functools.cache
 def answers_kernel(task: str, combiner: str):
     """The compiled last step from running sums to answers at every depth."""
-    finish = COMBINERS[combiner].finish[task]
+    finish = COMBINERS[combiner][task].finish
 
     @kernel()
     def finish_depths(running, first_depth, answers):

@@ -87,7 +87,7 @@ def permutation_kernel(task: str, plain: bool):
         forest : tree t of a forest of this seed, alone, for rows of the features it reads
         reads : by `make_reads`
         frontier : scratch, by `make_frontier`
-        values : (n_nodes,) by `node_values`
+        values : (n_nodes,) by the task's `values`
         X : (n_rows, n_features) the features it tests; written to, and left as it was
         truth : (n_rows,) of the values' type
         features : (n_features,) their numbers in the data

@@ -69,7 +69,7 @@ def votes_kernel(plain: bool):
         """Add the votes for the rows of X, `tile_rows` at a time.
 
         frontier : scratch, by `make_frontier`
-        labels : (n_nodes,) int32, by `node_values`
+        labels : (n_nodes,) int32, by the task's `values`
         truth : (n_rows,) int32 classes
         outside, first_row : as in `sum_kernel`, but not empty
         """
@@ -231,7 +231,7 @@ def residuals_kernel(plain: bool):
         """Add the residuals of the rows of X: for a row in tree order, for a tree in row order.
 
         frontier : scratch, by `make_frontier`
-        means : (n_nodes,) float64, by `node_values`
+        means : (n_nodes,) float64, by the task's `values`
         truth : (n_rows,) float64
         outside, first_row : as in `sum_kernel`, but not empty
         """

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.core.combine import n_answers, n_sums
+from forestlab.core.combine import n_sums
 from forestlab.core.descend import (
     Additions,
     DepthSums,
@@ -16,6 +16,7 @@ from forestlab.core.descend import (
     surface_kernel,
     table_kernel,
 )
+from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, is_plain, make_walks
 from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
@@ -56,7 +57,7 @@ def combined(
         finish(sums[rows], voters[rows])
 
     by_blocks(add_block, len(X), n_jobs)
-    return sums[:, : n_answers(task, n_stats)], voters
+    return sums[:, : TASKS[task].n_answers(n_stats)], voters
 
 
 def tree_by_tree(
@@ -73,7 +74,7 @@ def tree_by_tree(
         add_answers(forest, walks, block, (t, t + 1), NO_DEPTH, outside, first_row, sums, voters)
         answers = sums.copy()
         finish(answers, voters)
-        yield answers[:, : n_answers(task, forest.stats.shape[1])], voters
+        yield answers[:, : TASKS[task].n_answers(forest.stats.shape[1])], voters
 
 
 def by_depth(
@@ -99,7 +100,7 @@ def by_depth(
         walk = DepthWalk(asked, block_of(X, rows), rows.start, outside is None, outside)
         walk.ask(n_trees(forest))
         sums = walk.everyone if outside is None else walk.left_out
-        answers = np.empty((n_depths, len(sums.voters), n_answers(task, n_stats)))
+        answers = np.empty((n_depths, len(sums.voters), TASKS[task].n_answers(n_stats)))
         finish(sums, 0, answers)
         use(rows, answers, sums.voters)
 

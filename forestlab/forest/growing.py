@@ -13,12 +13,13 @@ import numpy as np
 
 from forestlab.core.arrays import Columns, Forest, Settings, Tree, n_trees, plant, tree_of
 from forestlab.core.bag import bag_counts, tree_features
-from forestlab.core.criteria import CRITERIA, n_slots, n_stats
+from forestlab.core.criteria import CRITERIA
 from forestlab.core.encode import MAX_BINS, encode
 from forestlab.core.grow import Parts, grow_kernel
 from forestlab.core.rng import tree_key
 from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
+from forestlab.core.tasks import TASKS
 from forestlab.forest.threads import in_threads
 
 EXACT = 2.0**26  # whole numbers whose squares floats still hold exactly
@@ -82,16 +83,16 @@ def product(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
 
 def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     """The memory one thread needs to grow trees."""
-    criterion = CRITERIA[recipe.criterion]
+    task = TASKS[CRITERIA[recipe.criterion].task]
     n_features, n_rows = training.columns.codes.shape
     n_targets = training.y.shape[1]
     sizes = Sizes(
         min(n_rows, recipe.bag_size or n_rows),
         n_features,
         int(np.diff(training.columns.first).max()),
-        n_slots(criterion, recipe.n_classes, n_targets),
-        n_stats(criterion, recipe.n_classes, n_targets),
-        n_parts=1 if criterion.task == "classification" else 1 + n_targets,
+        task.n_slots(recipe.n_classes, n_targets),
+        task.n_stats(recipe.n_classes, n_targets),
+        task.n_parts(recipe.n_classes, n_targets),
     )
     return make_scratch(sizes, recipe.settings)
 

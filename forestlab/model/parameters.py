@@ -124,7 +124,7 @@ def documented(cls: type) -> type:
     names = {
         "criteria": _listed(name for name, row in CRITERIA.items() if row.task == task),
         "searches": _listed(SEARCHES),
-        "combiners": _listed(name for name, row in COMBINERS.items() if task in row.contribute),
+        "combiners": _listed(name for name, row in COMBINERS.items() if task in row),
     }
     lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Parameters", "----------"]
     for name in list(inspect.signature(cls).parameters):
@@ -212,8 +212,8 @@ def depth_limit(depth) -> int | None:
 
 def combiner(name: str, task: str) -> str:
     one_of("combine", name, COMBINERS)
-    if task not in COMBINERS[name].contribute:
-        allowed = _listed(key for key, row in COMBINERS.items() if task in row.contribute)
+    if task not in COMBINERS[name]:
+        allowed = _listed(key for key, row in COMBINERS.items() if task in row)
         raise ValueError(f"combine={name!r} needs classes; for {task} it must be one of {allowed}.")
     return name
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees
+from forestlab.core.tasks import TASKS, variances
 from forestlab.forest import places
 from forestlab.study.rows import evenly
 
@@ -50,7 +51,7 @@ def _of_nodes(forest: Forest, task: str) -> tuple[np.ndarray, np.ndarray]:
     if task == "classification":
         p = forest.stats / forest.nodes["weight"][:, None]
         return p, 1.0 - (p**2).sum(axis=1)
-    return forest.stats[:, 1:2], forest.stats[:, 2] / forest.stats[:, 0]
+    return TASKS[task].answers(forest.stats), variances(forest.stats)[:, 0]
 
 
 class HeldOut(NamedTuple):

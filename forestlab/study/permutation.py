@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.answers import node_values
 from forestlab.core.arrays import Forest, n_trees, plant, tree_of
 from forestlab.core.permute import make_reads, permutation_kernel
 from forestlab.core.questions import reads, renumbered
+from forestlab.core.tasks import TASKS
 from forestlab.core.walk import is_plain, make_frontier
 from forestlab.forest import in_threads
 
@@ -77,7 +77,7 @@ def permutation_importance(
             increase[:] = np.nan
         elif len(features[t]):
             tree = renumbered(tree_of(forest, t), features[t])
-            values = node_values(task, tree.stats)
+            values = TASKS[task].values(tree.stats)
             block = np.require(X[np.ix_(rows, features[t])], np.float64, ["C", "W"])
             found = np.empty(len(features[t]))
             place = features[t], np.uint64(seed), np.uint64(t)

@@ -32,7 +32,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.answers import node_values
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.strength import (
     Residuals,
@@ -42,6 +41,7 @@ from forestlab.core.strength import (
     residuals_kernel,
     votes_kernel,
 )
+from forestlab.core.tasks import TASKS
 from forestlab.core.walk import TILE, is_plain, make_frontier
 from forestlab.forest import BLOCK_NUMBERS, by_fixed_blocks
 
@@ -99,7 +99,7 @@ def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) 
     A thread holds the votes of all trees at all depths for as many rows at a time (128 at most, one
     at least) as keeps them and their counts within BLOCK_NUMBERS four-byte numbers, 8 MB.
     """
-    labels = node_values("classification", forest.stats)
+    labels = TASKS["classification"].values(forest.stats)
     codes = np.asarray(truth).astype(np.int32)
     row_numbers = n_depths * (n_trees(forest) + forest.stats.shape[1])
     tile_rows = int(np.clip(BLOCK_NUMBERS // row_numbers, 1, TILE))
@@ -168,7 +168,7 @@ def of_residuals(
     mean root mean squared error, is the correlation. Blocks have a fixed number of rows: a thread
     holds two numbers a row and depth, and the sums have the same bits on any number of threads.
     """
-    means = node_values("regression", forest.stats)
+    means = TASKS["regression"].values(forest.stats)
     numbers = np.array(truth, np.float64)
 
     add_residuals = residuals_kernel(is_plain(forest))

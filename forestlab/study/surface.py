@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.core.combine import n_answers
 from forestlab.core.descend import DepthSums, answers_kernel, judge_kernel
+from forestlab.core.tasks import TASKS
 from forestlab.forest import BLOCK_NUMBERS, BLOCK_ROWS, Asked, DepthWalk, by_fixed_blocks, combined
 from forestlab.study.metrics import Outcome, finished, sums_of
 
@@ -80,7 +80,7 @@ def surface(
     sizes = grid_of_sizes(n_trees(asked.forest)) if sizes is None else np.asarray(sizes)
     origin = _origin(asked.task, truth)
     finish = answers_kernel(asked.task, asked.combiner)
-    n_answered = n_answers(asked.task, asked.forest.stats.shape[1])
+    n_answered = TASKS[asked.task].n_answers(asked.forest.stats.shape[1])
     cells = asked.n_depths, n_answered if asked.task == "classification" else 0
     n_studies = 1 if outside is None else 2
     answers = [np.empty((1, len(X), n_answered)) for _ in range(n_studies)]

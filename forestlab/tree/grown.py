@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from forestlab.core.arrays import AXIS, BOTH, LEAF, LEFT
+from forestlab.core.tasks import TASKS
 from forestlab.forest import decreases
 from forestlab.tree.view import TreeView
 
@@ -49,7 +50,7 @@ class GrownTree(TreeView):
 
     @property
     def n_outputs(self) -> int:
-        return 1 if self.class_names is not None else (self.tree.stats.shape[1] - 1) // 2
+        return 1 if self.class_names is not None else self.n_answers
 
     @property
     def max_n_classes(self) -> int:
@@ -84,11 +85,10 @@ class GrownTree(TreeView):
 
     @cached_property
     def value(self) -> np.ndarray:
-        stats = self.tree.stats
-        if self.class_names is None:
-            return _fixed(stats[:, 1 : 1 + self.n_outputs, None], np.float64)
-        weight = np.cumsum(stats, axis=1)[:, -1:]  # in the order that predictions add them in
-        return _fixed((stats / weight)[:, None], np.float64)
+        answers = TASKS[self.task].answers(self.tree.stats)
+        return _fixed(
+            answers[..., None] if self.class_names is None else answers[:, None], np.float64
+        )
 
     @cached_property
     def impurity(self) -> np.ndarray:

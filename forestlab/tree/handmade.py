@@ -18,6 +18,7 @@ from forestlab.core.arrays import (
     Tree,
 )
 from forestlab.core.questions import KINDS, kind_of, write_leaf
+from forestlab.core.tasks import TASKS
 from forestlab.tree.view import SIDES, TreeView
 
 LEAF_KEYS = ("value", "weight")
@@ -259,16 +260,10 @@ def _read_leaf(content: dict, labels: list | None) -> list[float]:
 def _sum_up(tree: Tree, task: str) -> None:
     """Fill in the inner nodes' statistics, children first, and all weights."""
     nodes, stats = tree.nodes, tree.stats
-    n_targets = (stats.shape[1] - 1) // 2
-    mean, squares = slice(1, 1 + n_targets), slice(1 + n_targets, None)
     for i in reversed(np.flatnonzero(nodes["kind"] != LEAF)):
-        left, right = stats[nodes["left"][i]], stats[nodes["right"][i]]
-        stats[i] = left + right
-        if task == "regression":
-            weight, apart = stats[i, 0], right[mean] - left[mean]
-            stats[i, mean] = left[mean] + right[0] / weight * apart
-            stats[i, squares] += left[0] * right[0] / weight * apart**2
-    nodes["weight"] = stats.sum(axis=1) if task == "classification" else stats[:, 0]
+        left, right = stats[nodes["left"][[i]]], stats[nodes["right"][[i]]]
+        stats[i] = TASKS[task].joined(left, right)
+    nodes["weight"] = TASKS[task].weight(stats)
     nodes["impurity"] = np.nan
 
 

@@ -16,6 +16,7 @@ from forestlab.core.arrays import BOTH, LEAF, LEFT, RIGHT, Tree, plant
 from forestlab.core.descend import ends_kernel
 from forestlab.core.prune import depths
 from forestlab.core.questions import condition, described, number_asked, short
+from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, is_plain, make_walks
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
@@ -71,8 +72,8 @@ class TreeView:
     """
 
     def __init__(self, tree: Tree, task: str, feature_names: Sequence[str], class_names=None):
-        if task not in ("classification", "regression"):
-            raise ValueError(f"task is 'classification' or 'regression', not {task!r}")
+        if task not in TASKS:
+            raise ValueError(f"task is {' or '.join(map(repr, TASKS))}, not {task!r}")
         self.tree = tree
         self.task = task
         self.feature_names = [str(name) for name in feature_names]
@@ -99,6 +100,11 @@ class TreeView:
     @property
     def depth(self) -> int:
         return int(self.depths.max())
+
+    @property
+    def n_answers(self) -> int:
+        """Classes, or targets."""
+        return TASKS[self.task].n_answers(self.tree.stats.shape[1])
 
     # -- nodes
 
@@ -147,8 +153,8 @@ class TreeView:
     def _values(self, stats: np.ndarray) -> np.ndarray:
         if self.class_names is not None:
             return self.class_names[stats.argmax(axis=1)]
-        n_targets = (stats.shape[1] - 1) // 2
-        return stats[:, 1] if n_targets == 1 else stats[:, 1 : 1 + n_targets]
+        means = TASKS[self.task].answers(stats)
+        return means[:, 0] if self.n_answers == 1 else means
 
     def _class_weights(self, i: int) -> dict[Any, float]:
         pairs = zip(np.asarray(self.class_names).tolist(), self.tree.stats[i].tolist(), strict=True)

@@ -1,0 +1,97 @@
+"""Tasks: how targets become numbers that a node keeps, and how these are read.
+
+A node's *statistics* are a row of numbers: of *classification* the weight of each class, of
+*regression* ``[weight, mean of each target, sum of squared deviations of each target]``. While a
+node is split, each of its rows makes a few contributions, *parts*, to the *slots* of a side of the
+cut: its weight to the slot of its class; or its weight to the first slot and a multiple of it to
+the slot of each target. What else has to know the layout asks here.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Task(NamedTuple):
+    # Sizes, by the numbers of classes and of targets.
+    n_slots: Callable[[int, int], int]
+    n_parts: Callable[[int, int], int]
+    n_stats: Callable[[int, int], int]
+    n_answers: Callable[[int], int]  # classes or targets, by the number of statistics
+    # Readers of statistics, (n, n_stats) each.
+    weight: Callable[[np.ndarray], np.ndarray]  # (n,)
+    answers: Callable[[np.ndarray], np.ndarray]  # (n, n_answers) posteriors, or means
+    values: Callable[[np.ndarray], np.ndarray]  # (n,) labels, or means of the first target
+    joined: Callable[[np.ndarray, np.ndarray], np.ndarray]  # of the rows of two nodes together
+
+
+# ---- classes -----------------------------------------------------------------------------------
+
+
+def _class_weight(stats: np.ndarray) -> np.ndarray:
+    return np.cumsum(stats, axis=1)[:, -1]  # in the order in which a walk adds them
+
+
+def _posteriors(stats: np.ndarray) -> np.ndarray:
+    return stats / _class_weight(stats)[:, None]
+
+
+def _labels(stats: np.ndarray) -> np.ndarray:
+    """The class of greatest weight, the first of equal ones, int32."""
+    return stats.argmax(axis=1).astype(np.int32)
+
+
+# ---- moments -----------------------------------------------------------------------------------
+
+
+def _n_targets(n_stats: int) -> int:
+    return (n_stats - 1) // 2
+
+
+def _means(stats: np.ndarray) -> np.ndarray:
+    return stats[:, 1 : 1 + _n_targets(stats.shape[1])]
+
+
+def deviations(stats: np.ndarray) -> np.ndarray:
+    """The sums of squared deviations of each target, (n, n_targets)."""
+    return stats[:, 1 + _n_targets(stats.shape[1]) :]
+
+
+def variances(stats: np.ndarray) -> np.ndarray:
+    """Of each target, (n, n_targets)."""
+    return deviations(stats) / stats[:, :1]
+
+
+def _joined_moments(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    joined = left + right
+    weight, apart = joined[:, :1], _means(right) - _means(left)
+    _means(joined)[:] = _means(left) + right[:, :1] / weight * apart
+    deviations(joined)[:] += left[:, :1] * right[:, :1] / weight * apart**2
+    return joined
+
+
+# ---- the table ---------------------------------------------------------------------------------
+
+TASKS: dict[str, Task] = {
+    "classification": Task(
+        n_slots=lambda n_classes, n_targets: n_classes,
+        n_parts=lambda n_classes, n_targets: 1,
+        n_stats=lambda n_classes, n_targets: n_classes,
+        n_answers=lambda n_stats: n_stats,
+        weight=_class_weight,
+        answers=_posteriors,
+        values=_labels,
+        joined=np.add,
+    ),
+    "regression": Task(
+        n_slots=lambda n_classes, n_targets: 1 + n_targets,
+        n_parts=lambda n_classes, n_targets: 1 + n_targets,
+        n_stats=lambda n_classes, n_targets: 1 + 2 * n_targets,
+        n_answers=_n_targets,
+        weight=lambda stats: stats[:, 0],
+        answers=_means,
+        values=lambda stats: np.ascontiguousarray(stats[:, 1]),
+        joined=_joined_moments,
+    ),
+}
