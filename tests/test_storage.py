@@ -4,12 +4,15 @@ import json
 import os
 import pickle
 import zipfile
+from pathlib import Path
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_iris
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, load
 from forestlab.core.arrays import AXIS, BOTH, CATEGORY, LEAF, OBLIQUE, QUADRATIC, Forest, plant
@@ -58,6 +61,32 @@ def assert_same(a, b):
             assert_same(one, other)
     else:
         assert a == b
+
+
+# ---- of version 0.1, when modules had other names ----------------------------------------------
+
+SAVED = Path(__file__).parent / "saved"
+
+
+def unpickled(path):
+    return pickle.loads(path.read_bytes())
+
+
+def unpacked(path):
+    return skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("iris.forest", load), ("iris.pickle", unpickled), ("iris.skops", unpacked)],
+)
+def test_a_forest_that_was_saved_before_still_answers(name, read):
+    X, y = load_iris(return_X_y=True)
+    saved = read(SAVED / name)
+    grown = ForestClassifier(3, max_depth=3, random_state=0).fit(X, y)
+    assert_same(saved.forest_, grown.forest_)
+    assert_same(saved.predict_proba(X), grown.predict_proba(X))
+    assert repr(saved) == repr(grown)
 
 
 # ---- there and back ----------------------------------------------------------------------------
