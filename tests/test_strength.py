@@ -12,7 +12,7 @@ from test_combine import FORESTS, as_bytes, bags_of, data_for, for_each_task, fo
 
 from forestlab import ForestClassifier
 from forestlab.core.arrays import STEP, plant, tree_of
-from forestlab.forest import rows_outside
+from forestlab.forest import by_fixed_blocks, rows_outside
 from forestlab.handmade import build_tree
 from forestlab.study.strength import ResidualStrength, VoteStrength, strength
 
@@ -259,6 +259,16 @@ def test_a_depth_is_that_max_depth(task, bag):
         assert as_bytes(*again) == as_bytes(*(values[: depth + 1] for values in found))
         for values in strength_of(shallow, X, y, depth + 3):
             np.testing.assert_array_equal(values[depth:], np.repeat(values[depth], 3))
+
+
+@for_each_task
+def test_blocks_of_rows_add_up_to_the_twin(task, monkeypatch):
+    X, y = data_for(task)
+    model = forest_for(task, 12).fit(X, y)
+    of_seven = functools.partial(by_fixed_blocks, size=7)
+    monkeypatch.setattr("forestlab.study.strength.by_fixed_blocks", of_seven)
+    twin = twin_of(model, X, y, depth_of(model) + 1)
+    np.testing.assert_allclose(np.array(strength_of(model, X, y)), twin, **CLOSE)
 
 
 @for_each_task

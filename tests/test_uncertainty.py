@@ -20,9 +20,9 @@ from forestlab.datasets.made import friedman1_truth, sine_truth
 from forestlab.datasets.truth import draw, truth
 from forestlab.forest import combined, rows_outside
 from forestlab.study import noise, uncertainty
-from forestlab.study.held_out import answers_of, held_out
+from forestlab.study.held_out import Answers, HeldOut, answers_of, held_out
 from forestlab.study.noise import in_order, neighbours, noise_of, share_at_zero
-from forestlab.study.uncertainty import entropy, gauge, nats, rising_line
+from forestlab.study.uncertainty import entropy, gauge, nats, rising_line, shares_of_others
 
 few_examples = settings(max_examples=60, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -157,6 +157,15 @@ def test_squares_become_nats_as_in_the_twin(seed, n_others):
     expected = [twin.nats(impurity, others) for impurity in squares]
     # Where the impurity is the greatest, half of its digits are lost in the chance.
     np.testing.assert_allclose(nats(squares, others), expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("truth", [[0, 1, 0, 1], [1, 1, 2, 0], [3, 0, 3, 2]])
+def test_wrong_rows_are_shared_out_as_in_the_twin(truth):
+    """Also if none is wrong, or none by as many places as there are classes."""
+    means = np.array([[4, 2, 2, 2], [1, 5, 3, 1], [3, 3, 3, 1], [0, 9, 1, 0]]) / 10
+    answers = Answers(means, *np.zeros((2, 4)), np.ones(4))
+    found = shares_of_others(HeldOut(np.zeros((4, 1)), np.array(truth), np.arange(4), answers))
+    np.testing.assert_allclose(found, twin.shares_of_others(means, truth), rtol=1e-14)
 
 
 def test_of_two_classes_nats_are_exact():
