@@ -44,6 +44,7 @@ from forestlab.study.coverage import (
     coverage,
     error_detection,
     error_ranking,
+    n_known,
     normal_intervals,
     set_coverage,
     set_size,
@@ -497,9 +498,10 @@ def test_normal_intervals_are_those_of_scipy():
 
 def test_coverage_counts_both_ends_and_leaves_nan_out():
     nan = np.nan
-    low, high = np.array([0.0, 0.0, 2.0, nan]), np.array([1.0, 1.0, 4.0, 2.0])
-    assert coverage(low, high, np.array([1.0, 1.5, 2.0, 1.0])) == 2 / 3
+    low, high = np.array([0.0, 0.0, 2.0, nan, 1.0]), np.array([1.0, 1.0, 4.0, 2.0, nan])
+    assert coverage(low, high, np.array([1.0, 1.5, 2.0, 1.0, 1.0])) == 2 / 3
     assert width(low, high) == 4 / 3
+    assert n_known(low, high) == n_known(high, low) == 3
     assert width([-np.inf], [np.inf]) == np.inf
     empty = np.zeros(0)
     assert np.isnan([coverage(empty, empty, empty), width(empty, empty)]).all()
@@ -533,6 +535,7 @@ def test_error_ranking_is_spearman_s(seed, n):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)  # correlations of ±1 or 0
 
 
+@pytest.mark.filterwarnings("error")
 def test_errors_of_too_few_rows_tell_nothing():
     assert np.isnan(
         [error_ranking([0.1], [0.2]), error_ranking([], []), error_detection([], [])]
