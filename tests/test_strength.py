@@ -233,6 +233,15 @@ def test_one_class_has_no_rival():
     assert np.isnan(found.correlation[0])  # of margins that do not vary
 
 
+def test_trees_that_are_always_right_or_always_wrong_have_no_correlation():
+    """Margins vary from row to row by the voters there, those of a tree by itself do not."""
+    forest = forest_of(stump({"a": 1}, {"a": 1}), stump({"b": 1}, {"b": 1}), classes=["a", "b"])
+    outside = packed([[1, 0, 1], [0, 1, 1]])
+    found = strength(forest, "classification", np.zeros((3, 1)), np.zeros(3, int), 1, outside)
+    assert (found.strength[0], found.tree_error[0]) == (0, 0.5)
+    assert np.isnan([found.correlation, found.correlation_plain]).all()
+
+
 @for_each_task
 def test_no_row_left_out_is_not_a_number(task):
     X, y = data_for(task)
