@@ -160,6 +160,15 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch):
         np.testing.assert_array_equal(other.corrected, found[0].corrected)
 
 
+@pytest.mark.filterwarnings("error")
+def test_of_no_rows_and_of_trees_that_agree_the_jackknife_tells_what_it_knows():
+    counts = np.array([[2, 0], [0, 2], [1, 1]])
+    nothing, agreed = (jackknife(counts, np.ones((3, n))) for n in (0, 4))
+    assert np.isnan([nothing.negative, nothing.trees_needed, agreed.trees_needed]).all()
+    assert agreed.negative == 0
+    np.testing.assert_array_equal(agreed.sd, 0)
+
+
 @functools.cache
 def friedman(n_rows=120, seed=0):
     X, y = make_friedman1(n_rows, noise=1.0, random_state=seed)
