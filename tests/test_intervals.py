@@ -548,16 +548,20 @@ def test_errors_of_too_few_rows_tell_nothing():
 
 def test_rounding_decides_nothing():
     """0.1 + 0.2 is a little more than 0.3, and 1 - 0.7 too."""
-    assert error_detection([0.1 + 0.2, 0.3], [1, 0]) == error_detection([0.3, 0.3], [1, 0]) == 0.5
-    assert error_detection([1e-3, 2e-3], [1, 0]) == 0.0
+    for scale in 1e-15, 1.0, 1e15:
+        assert error_detection(scale * np.array([0.1 + 0.2, 0.3]), [1, 0]) == 0.5
+        assert error_detection(scale * np.array([0.3, 0.3]), [1, 0]) == 0.5
+        assert error_detection(scale * np.array([0.3, 0.6]), [1, 0]) == 0.0
     assert label_sets(np.array([[0.7, 0.3]]), np.array([0.3]), 0.5).tolist() == [[True, False]]
     # Of three answers a, b, c that add up to 0, (a - b)² and by chance a² + b² + c²: here the same.
     counts, root = np.array([[2, 0], [0, 2], [1, 1]]), np.sqrt(3)
-    for sign in 1, -1:
-        found = jackknife(counts, np.array([[sign * root - 2], [1], [1 - sign * root]]))
-        assert abs(found.corrected) < 1e-15 < found.raw
+    for scale in 1.0, -1.0, 1e9, 1e-9:
+        answers = np.array([[root - 2], [1], [1 - root]])
+        found = jackknife(counts, scale * answers)
+        assert abs(found.corrected) < 1e-15 * scale**2 < found.raw
         assert np.isnan(found.sd)
         assert found.negative == 1.0
+        assert not np.isnan(jackknife(counts, scale * np.array([[1.0], [-1.0], [0.0]])).sd)
 
 
 # ---- pictures ----------------------------------------------------------------------------------

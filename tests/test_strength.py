@@ -242,6 +242,14 @@ def test_trees_that_are_always_right_or_always_wrong_have_no_correlation():
     assert np.isnan([found.correlation, found.correlation_plain]).all()
 
 
+def test_without_strength_there_is_no_bound():
+    forest = forest_of(stump({"a": 1}, {"a": 1}), classes=["a", "b"])
+    truth, outside = np.array([0, 1]), packed([[1, 1]])
+    found = strength(forest, "classification", np.zeros((2, 1)), truth, 1, outside)
+    assert (found.strength_plain[0], found.correlation_plain[0]) == (0, 1)
+    assert np.isnan(found.bound_plain).all()
+
+
 @for_each_task
 def test_no_row_left_out_is_not_a_number(task):
     X, y = data_for(task)
