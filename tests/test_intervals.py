@@ -312,8 +312,14 @@ def test_a_level_met_exactly_is_not_overshot():
     """0.55 × 100 is a little more than 55 in floats."""
     assert quantile_of(np.arange(1.0, 100.0), 0.55) == 55.0
     assert quantile_of(np.arange(1.0, 100.0), 1.0) == np.inf
-    with pytest.raises(ValueError, match="level must be above 0"):
-        quantile_of(np.arange(3.0), 0.0)
+    for level in 0.0, 1.001:
+        with pytest.raises(ValueError, match=f"level must be above 0 and at most 1; got {level}"):
+            quantile_of(np.arange(3.0), level)
+
+
+def test_a_quantile_of_many_scores_is_that_of_their_order():
+    scores = np.random.default_rng(0).permutation(np.arange(1.0, 5000.0))
+    assert [quantile_of(scores, level) for level in LEVELS] == [5000 * level for level in LEVELS]
 
 
 def test_rows_without_out_of_bag_answer_are_left_out():
@@ -499,6 +505,7 @@ def test_normal_intervals_are_those_of_scipy():
     assert isinstance(normal_intervals(mean, sd, 0.95), Band)
 
 
+@pytest.mark.filterwarnings("error")
 def test_coverage_counts_both_ends_and_leaves_nan_out():
     nan = np.nan
     low, high = np.array([0.0, 0.0, 2.0, nan, 1.0]), np.array([1.0, 1.0, 4.0, 2.0, nan])
