@@ -264,3 +264,15 @@ def test_the_regions_of_a_plane_are_their_twin():
             np.testing.assert_allclose(grid[i, j], twin, **CLOSE)
     np.testing.assert_array_equal(points, X[shown])
     np.testing.assert_array_equal(labels, y[shown])
+
+
+@pytest.mark.parametrize("n_classes", [1, 4])
+def test_a_plane_is_drawn_at_four_depths_of_equal_ratios(n_classes):
+    """Or at fewer, if there are not so many: at 1 alone of trees that did not split."""
+    X, y = rows_for("classification", 150, 1)
+    X, y = X[:, :2], np.minimum(y, 2 * (n_classes - 1))
+    model = FORESTS["classification"](1, bootstrap=False, random_state=0).fit(X, y)
+    deepest = naive.depths(trees_of(model)[0][0]).max()
+    assert deepest == 0 if n_classes == 1 else deepest > 8
+    drawn = study(model, {"train": (X, y)}, 1, "full", 10).deeper.regions.posteriors
+    assert list(drawn) == sorted({round(max(deepest, 1) ** (i / 3)) for i in range(4)})
