@@ -1,10 +1,10 @@
 """mutmut, as scripts/mutate calls it: with pytest 9.2, and with tests that keep what they found."""
 
-import os
 import sys
 
 import pytest
 from mutmut.__main__ import cli
+from mutmut.runners.harness import PytestRunner
 
 # mutmut 3.8 asks each test for its `_nodeid`, a private name that pytest 9.2 dropped.
 if not hasattr(pytest.Item, "_nodeid"):
@@ -14,18 +14,28 @@ if not hasattr(pytest.Item, "_nodeid"):
 KEPT = ("twins_of",)
 
 
-def forget():
-    """Empty the caches of the test modules.
+class Forgetful:
+    """Empties the caches of the test modules before each test.
 
     A mutant runs in a fork of the process in which all tests ran before, for kernels are compiled
-    there. What tests keep in a `functools.cache` was found by the code as it is.
+    there: what tests keep in a `functools.cache` was found by the code as it is. And a test that
+    takes from a cache what an earlier one put there would not be known to need what made it.
     """
-    modules = [module for name, module in sys.modules.items() if name.startswith("test_")]
-    for module in modules:
-        for name, value in vars(module).items():
-            if hasattr(value, "cache_clear") and name not in KEPT:
-                value.cache_clear()
+
+    def pytest_runtest_setup(self):
+        modules = [module for name, module in sys.modules.items() if name.startswith("test_")]
+        for module in modules:
+            for name, value in vars(module).items():
+                if hasattr(value, "cache_clear") and name not in KEPT:
+                    value.cache_clear()
 
 
-os.register_at_fork(after_in_child=forget)
+execute = PytestRunner.execute_pytest
+
+
+def execute_forgetfully(runner, params, plugins=(), **more):
+    return execute(runner, params, plugins=[*plugins, Forgetful()], **more)
+
+
+PytestRunner.execute_pytest = execute_forgetfully
 cli()

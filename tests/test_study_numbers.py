@@ -103,8 +103,11 @@ def assert_same(numbers, twins):
 @worlds
 @for_each_task
 def test_every_number_is_its_twin(task, name):
-    found, twins = studied(task, name)[1], twins_of(task, name)
+    world, found, _, _ = studied(task, name)
+    twins = twins_of(task, name)
     assert_same(numbers_of(found, None, {}), twins)
+    assert found.deeper.split == world.judged
+    assert found.deeper.along is found.deeper.regions is None  # of three features
     unsaid = [key for key, value in twins.items() if value is naive_study.EITHER]
     assert len(unsaid) < len(twins) / 4
     if "class_weight" in OPTIONS[name]:
