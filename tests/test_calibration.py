@@ -103,6 +103,11 @@ def test_made_answers_like_the_twin_s(make, n_classes, n_bins):
         assert_like_twin(found, d, answers[d, asked], truth[asked], n_bins)
 
 
+def test_one_row_is_like_the_twin_s():
+    answers, truth = np.array([[0.7, 0.2, 0.1]]), np.array([1])
+    assert_like_twin(calibration_of([answers], truth, n_bins=15), 0, answers, truth, 15)
+
+
 def test_a_case_done_by_hand():
     # Two rows of confidence 0.9, one right; two of 0.6, both right. Four bins.
     answers = [[0.9, 0.1], [0.1, 0.9], [0.6, 0.4], [0.4, 0.6]]

@@ -44,6 +44,7 @@ from forestlab.study.coverage import (
     coverage,
     error_detection,
     error_ranking,
+    n_known,
     normal_intervals,
     set_coverage,
     set_size,
@@ -238,12 +239,14 @@ def test_bags_that_do_not_vary_say_nothing(counts, replace):
     assert np.isnan([found.negative, found.trees_needed]).all()
 
 
+@pytest.mark.filterwarnings("error")
 def test_trees_that_agree_have_no_variance():
     counts = draw_bags(np.random.default_rng(0), 7, 10, 10, True)
     found = jackknife(counts, np.full((7, 3), 0.1))
     assert found.raw.tolist() == found.corrected.tolist() == [0.0] * 3
     assert found.negative == 0.0
     assert found.sd.tolist() == [0.0] * 3  # known to be 0
+    assert np.isnan(found.trees_needed)
 
 
 def test_a_negative_variance_is_unknown_and_wants_trees():
@@ -287,6 +290,7 @@ def test_as_many_trees_as_are_needed_are_enough():
     assert few > 0.05 > np.mean([part.negative for part in parts])
 
 
+@pytest.mark.filterwarnings("error")
 def test_jackknife_for_no_rows():
     counts = draw_bags(np.random.default_rng(0), 7, 10, 10, True)
     found = jackknife(counts, np.zeros((7, 0)))
@@ -308,8 +312,14 @@ def test_a_level_met_exactly_is_not_overshot():
     """0.55 × 100 is a little more than 55 in floats."""
     assert quantile_of(np.arange(1.0, 100.0), 0.55) == 55.0
     assert quantile_of(np.arange(1.0, 100.0), 1.0) == np.inf
-    with pytest.raises(ValueError, match="level must be above 0"):
-        quantile_of(np.arange(3.0), 0.0)
+    for level in 0.0, 1.001:
+        with pytest.raises(ValueError, match=f"level must be above 0 and at most 1; got {level}"):
+            quantile_of(np.arange(3.0), level)
+
+
+def test_quantiles_of_many_scores_are_all_of_them_in_order():
+    scores = np.random.default_rng(0).permutation(499) / 2
+    assert [quantile_of(scores, rank / 500) for rank in range(1, 500)] == sorted(scores)
 
 
 def test_rows_without_out_of_bag_answer_are_left_out():
@@ -495,11 +505,13 @@ def test_normal_intervals_are_those_of_scipy():
     assert isinstance(normal_intervals(mean, sd, 0.95), Band)
 
 
+@pytest.mark.filterwarnings("error")
 def test_coverage_counts_both_ends_and_leaves_nan_out():
     nan = np.nan
-    low, high = np.array([0.0, 0.0, 2.0, nan]), np.array([1.0, 1.0, 4.0, 2.0])
-    assert coverage(low, high, np.array([1.0, 1.5, 2.0, 1.0])) == 2 / 3
+    low, high = np.array([0.0, 0.0, 2.0, nan, 1.0]), np.array([1.0, 1.0, 4.0, 2.0, nan])
+    assert coverage(low, high, np.array([1.0, 1.5, 2.0, 1.0, 1.0])) == 2 / 3
     assert width(low, high) == 4 / 3
+    assert n_known(low, high) == n_known(high, low) == 3
     assert width([-np.inf], [np.inf]) == np.inf
     empty = np.zeros(0)
     assert np.isnan([coverage(empty, empty, empty), width(empty, empty)]).all()
@@ -533,6 +545,7 @@ def test_error_ranking_is_spearman_s(seed, n):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)  # correlations of ±1 or 0
 
 
+@pytest.mark.filterwarnings("error")
 def test_errors_of_too_few_rows_tell_nothing():
     assert np.isnan(
         [error_ranking([0.1], [0.2]), error_ranking([], []), error_detection([], [])]
@@ -542,16 +555,20 @@ def test_errors_of_too_few_rows_tell_nothing():
 
 def test_rounding_decides_nothing():
     """0.1 + 0.2 is a little more than 0.3, and 1 - 0.7 too."""
-    assert error_detection([0.1 + 0.2, 0.3], [1, 0]) == error_detection([0.3, 0.3], [1, 0]) == 0.5
-    assert error_detection([1e-3, 2e-3], [1, 0]) == 0.0
+    for scale in 1e-15, 1.0, 1e15:
+        assert error_detection(scale * np.array([0.1 + 0.2, 0.3]), [1, 0]) == 0.5
+        assert error_detection(scale * np.array([0.3, 0.3]), [1, 0]) == 0.5
+        assert error_detection(scale * np.array([0.3, 0.6]), [1, 0]) == 0.0
     assert label_sets(np.array([[0.7, 0.3]]), np.array([0.3]), 0.5).tolist() == [[True, False]]
     # Of three answers a, b, c that add up to 0, (a - b)² and by chance a² + b² + c²: here the same.
     counts, root = np.array([[2, 0], [0, 2], [1, 1]]), np.sqrt(3)
-    for sign in 1, -1:
-        found = jackknife(counts, np.array([[sign * root - 2], [1], [1 - sign * root]]))
-        assert abs(found.corrected) < 1e-15 < found.raw
+    for scale in 1.0, -1.0, 1e9, 1e-9:
+        answers = np.array([[root - 2], [1], [1 - root]])
+        found = jackknife(counts, scale * answers)
+        assert abs(found.corrected) < 1e-15 * scale**2 < found.raw
         assert np.isnan(found.sd)
         assert found.negative == 1.0
+        assert not np.isnan(jackknife(counts, scale * np.array([[1.0], [-1.0], [0.0]])).sd)
 
 
 # ---- pictures ----------------------------------------------------------------------------------

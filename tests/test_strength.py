@@ -12,7 +12,7 @@ from test_combine import FORESTS, as_bytes, bags_of, data_for, for_each_task, fo
 
 from forestlab import ForestClassifier
 from forestlab.core.arrays import STEP, plant, tree_of
-from forestlab.forest import rows_outside
+from forestlab.forest import by_fixed_blocks, rows_outside
 from forestlab.study.strength import ResidualStrength, VoteStrength, strength
 from forestlab.tree.handmade import build_tree
 
@@ -233,6 +233,23 @@ def test_one_class_has_no_rival():
     assert np.isnan(found.correlation[0])  # of margins that do not vary
 
 
+def test_trees_that_are_always_right_or_always_wrong_have_no_correlation():
+    """Margins vary from row to row by the voters there, those of a tree by itself do not."""
+    forest = forest_of(stump({"a": 1}, {"a": 1}), stump({"b": 1}, {"b": 1}), classes=["a", "b"])
+    outside = packed([[1, 0, 1], [0, 1, 1]])
+    found = strength(forest, "classification", np.zeros((3, 1)), np.zeros(3, int), 1, outside)
+    assert (found.strength[0], found.tree_error[0]) == (0, 0.5)
+    assert np.isnan([found.correlation, found.correlation_plain]).all()
+
+
+def test_without_strength_there_is_no_bound():
+    forest = forest_of(stump({"a": 1}, {"a": 1}), classes=["a", "b"])
+    truth, outside = np.array([0, 1]), packed([[1, 1]])
+    found = strength(forest, "classification", np.zeros((2, 1)), truth, 1, outside)
+    assert (found.strength_plain[0], found.correlation_plain[0]) == (0, 1)
+    assert np.isnan(found.bound_plain).all()
+
+
 @for_each_task
 def test_no_row_left_out_is_not_a_number(task):
     X, y = data_for(task)
@@ -259,6 +276,16 @@ def test_a_depth_is_that_max_depth(task, bag):
         assert as_bytes(*again) == as_bytes(*(values[: depth + 1] for values in found))
         for values in strength_of(shallow, X, y, depth + 3):
             np.testing.assert_array_equal(values[depth:], np.repeat(values[depth], 3))
+
+
+@for_each_task
+def test_blocks_of_rows_add_up_to_the_twin(task, monkeypatch):
+    X, y = data_for(task)
+    model = forest_for(task, 12).fit(X, y)
+    of_seven = functools.partial(by_fixed_blocks, size=7)
+    monkeypatch.setattr("forestlab.study.strength.by_fixed_blocks", of_seven)
+    twin = twin_of(model, X, y, depth_of(model) + 1)
+    np.testing.assert_allclose(np.array(strength_of(model, X, y)), twin, **CLOSE)
 
 
 @for_each_task

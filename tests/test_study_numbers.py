@@ -72,6 +72,11 @@ def studied(task, name):
     return world, found, model, data
 
 
+@functools.cache
+def twins_of(task, name):
+    return naive_study.logged(studied(task, name)[0])
+
+
 def bags_of(model):
     recipe = model.recipe_
     if not recipe.bag_size:
@@ -99,8 +104,10 @@ def assert_same(numbers, twins):
 @for_each_task
 def test_every_number_is_its_twin(task, name):
     world, found, _, _ = studied(task, name)
-    twins = naive_study.logged(world)
+    twins = twins_of(task, name)
     assert_same(numbers_of(found, None, {}), twins)
+    assert found.deeper.split == world.judged
+    assert found.deeper.along is found.deeper.regions is None  # of three features
     unsaid = [key for key, value in twins.items() if value is naive_study.EITHER]
     assert len(unsaid) < len(twins) / 4
     if "class_weight" in OPTIONS[name]:
@@ -260,3 +267,15 @@ def test_the_regions_of_a_plane_are_their_twin():
             np.testing.assert_allclose(grid[i, j], twin, **CLOSE)
     np.testing.assert_array_equal(points, X[shown])
     np.testing.assert_array_equal(labels, y[shown])
+
+
+@pytest.mark.parametrize("n_classes", [1, 4])
+def test_a_plane_is_drawn_at_four_depths_of_equal_ratios(n_classes):
+    """Or at fewer, if there are not so many: at 1 alone of trees that did not split."""
+    X, y = rows_for("classification", 150, 1)
+    X, y = X[:, :2], np.minimum(y, 2 * (n_classes - 1))
+    model = FORESTS["classification"](1, bootstrap=False, random_state=0).fit(X, y)
+    deepest = naive.depths(trees_of(model)[0][0]).max()
+    assert deepest == 0 if n_classes == 1 else deepest > 8
+    drawn = study(model, {"train": (X, y)}, 1, "full", 10).deeper.regions.posteriors
+    assert list(drawn) == sorted({round(max(deepest, 1) ** (i / 3)) for i in range(4)})

@@ -20,9 +20,16 @@ from forestlab.datasets.made import friedman1_truth, sine_truth
 from forestlab.datasets.truth import draw, truth
 from forestlab.forest import combined, rows_outside
 from forestlab.study import noise, uncertainty
-from forestlab.study.held_out import answers_of, held_out
+from forestlab.study.held_out import Answers, HeldOut, answers_of, held_out
 from forestlab.study.noise import in_order, neighbours, noise_of, share_at_zero
-from forestlab.study.uncertainty import entropy, gauge, nats, rising_line
+from forestlab.study.uncertainty import (
+    entropy,
+    gauge,
+    nats,
+    regional,
+    rising_line,
+    shares_of_others,
+)
 
 few_examples = settings(max_examples=60, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -60,6 +67,7 @@ def noisy(task, n_rows, seed=0):
     return X, np.digitize(signal, [-1, 0, 1]) if task == "classification" else signal
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", KINDS)
 @for_each_task
 def test_uncertainty_is_that_of_its_twin(monkeypatch, task, kind):
@@ -116,6 +124,13 @@ def test_columns_are_ordered_and_scaled_as_the_twin_does(seed, n_columns, no_spl
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+def test_a_column_that_is_constant_among_the_others_does_not_count():
+    X, others = np.array([[0.0, 5], [2, 6], [4, 7]]), np.array([[1.0, 6], [3, 6], [5, 6]])
+    for found in in_order(X, others, np.array([0.5, 0.5])):
+        assert np.ptp(found[:, 0]) > 0
+        assert (found[:, 1] == 0).all()
+
+
 def test_columns_count_by_their_order_alone():
     """As they do for trees: bits do not change with the scale of a column."""
     X, others, weights = *np.random.default_rng(0).normal(size=(2, 50, 3)), np.array([0.5, 0, 2])
@@ -134,8 +149,19 @@ def test_the_value_at_zero_is_that_of_a_line(seed):
 
 
 def test_rows_at_the_same_place_tell_the_noise_by_themselves():
+    """So do those that are nearly there, and targets that do not differ more from farther rows."""
     values = np.random.default_rng(0).random(10)
     np.testing.assert_allclose(share_at_zero(values, np.zeros(10)), 0.1)
+    np.testing.assert_allclose(share_at_zero(np.arange(10), 1e-200 * np.arange(10)), 0.1)
+    np.testing.assert_allclose(share_at_zero(np.zeros(10), np.arange(10)), 0.1)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("least", [0.0, -1.0])
+def test_where_no_row_contributes_noise_there_is_none(least):
+    """Nodes 0 and 1 have rows, node 2 has none."""
+    found = regional(np.array([[0, 1], [1, 1]]), np.array([least, 0.0]), 3, 0.0)
+    np.testing.assert_array_equal(found, 0)
 
 
 @few_examples
@@ -148,6 +174,10 @@ def test_a_rising_line_is_the_twins(seed, n):
     assert min(found) >= 0
 
 
+def test_a_line_over_one_place_is_level():
+    assert rising_line(np.full(3, 2.0), np.array([1.0, 2, 6])) == (3, 0)
+
+
 @few_examples
 @given(seeds, st.integers(1, 9))
 def test_squares_become_nats_as_in_the_twin(seed, n_others):
@@ -157,6 +187,15 @@ def test_squares_become_nats_as_in_the_twin(seed, n_others):
     expected = [twin.nats(impurity, others) for impurity in squares]
     # Where the impurity is the greatest, half of its digits are lost in the chance.
     np.testing.assert_allclose(nats(squares, others), expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("truth", [[0, 1, 0, 1], [1, 1, 2, 0], [3, 0, 3, 2]])
+def test_wrong_rows_are_shared_out_as_in_the_twin(truth):
+    """Also if none is wrong, or none by as many places as there are classes."""
+    means = np.array([[4, 2, 2, 2], [1, 5, 3, 1], [3, 3, 3, 1], [0, 9, 1, 0]]) / 10
+    answers = Answers(means, *np.zeros((2, 4)), np.ones(4))
+    found = shares_of_others(HeldOut(np.zeros((4, 1)), np.array(truth), np.arange(4), answers))
+    np.testing.assert_allclose(found, twin.shares_of_others(means, truth), rtol=1e-14)
 
 
 def test_of_two_classes_nats_are_exact():

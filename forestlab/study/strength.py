@@ -190,7 +190,7 @@ def of_residuals(
         products += part[3]
     left_out = n_outside > 0
     mse = np.compress(left_out, of_trees, axis=1) / n_outside[left_out]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore"):
         rmse = _mean(np.sqrt(mse))
         correlation = products / n_paired / rmse**2
         return ResidualStrength(correlation, correlation * _mean(mse), _mean(mse), _std(mse), rmse)
