@@ -55,7 +55,7 @@ UNOPENED = (MlflowException, SQLAlchemyError, ImportError, OSError)  # of a stor
 TRUSTED = [
     "forestlab.core.arrays.Forest",
     "forestlab.core.arrays.Settings",
-    "forestlab.forest.Recipe",
+    "forestlab.forest.growing.Recipe",
     "forestlab.model.estimators.TreeClassifier",
     "forestlab.model.estimators.TreeRegressor",
     "forestlab.model.estimators.ForestClassifier",
