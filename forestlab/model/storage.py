@@ -30,7 +30,7 @@ from forestlab.forest import Recipe
 
 VERSION = 1
 TEXT = "format.json"
-FOREST = Forest._fields[:-1]  # the steps are derived
+FOREST = [name for name in Forest._fields if name != "steps"]  # these are derived
 
 
 # ---- writing -----------------------------------------------------------------------------------
@@ -157,8 +157,12 @@ def check_forest(forest: Forest, n_features: int) -> None:
     _check(stats.dtype == np.float64 and stats.ndim == 2 and stats.size > 0, "statistics")
     _check(len(stats) == len(nodes), "statistics")
     _check(forest.params.dtype == np.float64 and forest.bits.dtype == np.uint64, "pools")
-    pools = (nodes, forest.params, forest.bits)
-    for first, pool in zip(forest[4:7], pools, strict=True):
+    offsets = (
+        (forest.first_node, nodes),
+        (forest.first_param, forest.params),
+        (forest.first_bit, forest.bits),
+    )
+    for first, pool in offsets:
         _check(first.dtype == np.int64 and first.ndim == 1, "offsets")
         _check(len(first) == len(forest.first_node) > 1 and first[0] == 0, "offsets")
         _check((np.diff(first) >= 0).all() and first[-1] == len(pool), "offsets")

@@ -96,14 +96,19 @@ def add_draw(sums: Sums | None, answers: np.ndarray, expected: np.ndarray) -> Su
     n_classes = expected.shape[1] if expected.ndim == 2 else 0
     labels = answers.argmax(axis=2) if n_classes else np.zeros(answers.shape, np.intp)
     votes = np.equal(labels[..., None], np.arange(n_classes)).astype(np.int32)
-    parts = errors, np.einsum("dmk,dmk->dm", errors, errors), votes
+    own = Sums(1, errors, np.einsum("dmk,dmk->dm", errors, errors), votes)
     if sums is None:
-        return Sums(1, *parts)
+        return own
     n_depths = max(len(sums.squares), len(answers))
-    pairs = zip(sums[1:], parts, strict=True)
+
+    def together(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+        return _deepened(old, n_depths) + _deepened(new, n_depths)
+
     return Sums(
         sums.n_draws + 1,
-        *(_deepened(old, n_depths) + _deepened(new, n_depths) for old, new in pairs),
+        together(sums.errors, own.errors),
+        together(sums.squares, own.squares),
+        together(sums.votes, own.votes),
     )
 
 
