@@ -13,7 +13,7 @@ import traceback
 
 import experiments
 from experiments import Verdict
-from forestlab.run.terminal import aligned, short
+from forestlab.run.terminal import abridged, in_columns
 
 LONGEST = 64  # letters of what a verdict is about
 
@@ -87,10 +87,16 @@ def _make(name: str) -> bool:
 def lines(verdicts: list[Verdict]) -> list[str]:
     """A line a verdict."""
     rows = [
-        [each.outcome, each.found_text, each.expected_text, each.repeats, short(each.what, LONGEST)]
+        [
+            each.outcome,
+            each.found_text,
+            each.expected_text,
+            each.repeats,
+            abridged(each.what, LONGEST),
+        ]
         for each in verdicts
     ]
-    return [f"  {line}" for line in aligned(rows, "<<<<<")] if rows else []
+    return [f"  {line}" for line in in_columns(rows, "<<<<<")] if rows else []
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ class Wanted(NamedTuple):
     digest: str  # of the data
 
 
-class Outcome(NamedTuple):
+class Checked(NamedTuple):
     """What a check of one baseline came to."""
 
     rows: list[Row]
@@ -76,7 +76,7 @@ def _place(options) -> Place:
     return Place(job.open_store(runs.config_of({}, settings)), settings)
 
 
-def _check(name: str, baseline: Baseline, place: Place, mode: str) -> Outcome:
+def _check(name: str, baseline: Baseline, place: Place, mode: str) -> Checked:
     """Find or make the runs of a baseline, and compare."""
     names = labels(baseline.groups)
     wanted = [
@@ -102,7 +102,7 @@ def _check(name: str, baseline: Baseline, place: Place, mode: str) -> Outcome:
         for there in new:
             if there is not None:
                 changes |= dict.fromkeys(rules.changes(baseline.environment, there.environment))
-    return Outcome(rows, len(found), list(changes))
+    return Checked(rows, len(found), list(changes))
 
 
 def _find(store, wanted: Wanted, mode: str) -> Logged | None:
@@ -173,7 +173,7 @@ def _run(wanted: Wanted, place: Place, parent) -> Logged | Row:
     return runs.logged(place.store.client.get_run(result.run_id), wanted.config)
 
 
-def _tell(name: str, outcome: Outcome) -> None:
+def _tell(name: str, outcome: Checked) -> None:
     """How many agree, and how they were judged."""
     verdicts = [row.verdict for row in outcome.rows]
     n_agree, n_values = verdicts.count("agrees"), sum(bool(row.metric) for row in outcome.rows)

@@ -85,12 +85,12 @@ def summary(results: list, parent) -> None:
         rows = [("run", "status", *names)]
         for result, metrics in zip(results, shown, strict=True):
             cells = (f"{metrics[name]:.4g}" if name in metrics else "" for name in names)
-            rows.append((short(result.name, WIDEST_NAME), result.status.lower(), *cells))
-        print("\n".join(aligned(rows, "<<" + ">" * len(names))))
+            rows.append((abridged(result.name, WIDEST_NAME), result.status.lower(), *cells))
+        print("\n".join(in_columns(rows, "<<" + ">" * len(names))))
     _say_where(results, parent)
 
 
-def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
+def in_columns(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
     """Lines of columns that are as wide as what they hold; `sides` has a < or > for each column,
     the side on which it is flush."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -102,7 +102,7 @@ def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
     ]
 
 
-def short(text: str, most: int) -> str:
+def abridged(text: str, most: int) -> str:
     """The text, or its beginning and end around an ellipsis."""
     if len(text) <= most:
         return text
