@@ -173,7 +173,21 @@ class Model(BaseEstimator):
 
     # ---- looking at it, keeping it ----
 
-    def _view(self, t: int, kind: type = TreeView):
+    def name_features(self, names) -> None:
+        """Call the features by these names, as if the model had been fitted on a data frame.
+
+        Parameters
+        ----------
+        names : (n_features,) strings
+        """
+        check_is_fitted(self, "forest_")
+        n_features = self.n_features_in_
+        if len(names) != n_features:
+            raise ValueError(f"{n_features} features need as many names; got {len(names)}.")
+        self.feature_names_in_ = np.array(names, dtype=object)
+
+    def view(self, t: int, kind: type = TreeView):
+        """Tree t, to print, walk and draw."""
         check_is_fitted(self, "forest_")
         names = getattr(self, "feature_names_in_", None)
         if names is None:
@@ -284,7 +298,7 @@ class ManyTrees(Model):
     @property
     def trees_(self) -> list[TreeView]:
         """The trees, to print, walk and draw."""
-        return [self._view(t) for t in range(len(self))]
+        return [self.view(t) for t in range(len(self))]
 
     def __len__(self) -> int:
         check_is_fitted(self, "forest_")
