@@ -425,7 +425,10 @@ def _tags(config: Config) -> dict[str, Any]:
 
 def main_value(result: Result) -> float | None:
     """The main metric on validation, for sweepers that look for the best job."""
-    return result.metrics.get("accuracy/valid", result.metrics.get("rmse/valid"))
+    from forestlab.study.metrics import MAIN
+
+    found = (result.metrics.get(f"{metric}/valid") for metric in MAIN.values())
+    return next((value for value in found if value is not None), None)
 
 
 def _numbers(done: Done) -> list:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forestlab.config import ConfigError, home
+from forestlab.study.metrics import MAIN
 
 WIDEST_NAME = 60  # letters of a run's name in a table
 
@@ -62,19 +63,9 @@ def killed() -> None:
 
 def _shown(result) -> dict[str, float]:
     """The metrics worth a column."""
-    wanted = (
-        "accuracy/valid",
-        "accuracy/test",
-        "accuracy/oob",
-        "rmse/valid",
-        "rmse/test",
-        "rmse/oob",
-    )
-    found = {name: result.metrics[name] for name in wanted if name in result.metrics}
-    for name in ("chosen/depth", "seconds/fit"):
-        if name in result.metrics:
-            found[name] = result.metrics[name]
-    return found
+    main = [f"{metric}/{split}" for metric in MAIN.values() for split in ("valid", "test", "oob")]
+    wanted = (*main, "chosen/depth", "seconds/fit")
+    return {name: result.metrics[name] for name in wanted if name in result.metrics}
 
 
 def summary(results: list, parent) -> None:
