@@ -171,43 +171,6 @@ def decompose_labels(sums: Sums, posterior: np.ndarray, y=None) -> LabelDecompos
     )
 
 
-def decompose_numbers(answers: np.ndarray, truth: np.ndarray, noise, y=None) -> Decomposition:
-    """Bias², variance and noise of R draws of answers.
-
-    Parameters
-    ----------
-    answers : (R, D, m)
-    truth : (m,) expected targets
-    noise : their variance, a number or (m,)
-    y : (m,) drawn targets, to measure the error on; or None
-    """
-    return decompose_squares(_sum_up(answers, truth), truth, noise, y)
-
-
-def decompose_classes(
-    answers: np.ndarray, posterior: np.ndarray, y=None
-) -> tuple[Decomposition, LabelDecomposition]:
-    """The parts of the Brier score and of the share of wrong labels.
-
-    Parameters
-    ----------
-    answers : (R, D, m, n_classes) probabilities
-    posterior : (m, n_classes) true ones
-    y : (m,) codes of drawn classes, to measure the errors on; or None
-    """
-    sums = _sum_up(answers, posterior)
-    noise = (posterior * (1.0 - posterior)).sum(axis=1)
-    return decompose_squares(sums, posterior, noise, y), decompose_labels(sums, posterior, y)
-
-
-def _sum_up(answers: np.ndarray, expected: np.ndarray) -> Sums:
-    _require_two(len(answers))
-    sums = add_draw(None, answers[0], expected)
-    for answer in answers[1:]:
-        sums = add_draw(sums, answer, expected)
-    return sums
-
-
 def _require_two(n_draws: int) -> None:
     if n_draws < 2:
         raise ValueError(f"A variance needs two draws or more; got {n_draws}.")
