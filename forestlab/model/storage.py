@@ -9,13 +9,12 @@ does not look at bounds, may walk them.
 """
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from forestlab.atomic import whole_file
 from forestlab.core.arrays import (
     LEAF,
     NODE,
@@ -58,17 +57,8 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
     arrays = {name: _without_objects(name, array) for name, array in arrays.items()}
     arrays |= {f"forest.{name}": getattr(forest, name) for name in FOREST}
     arrays[TEXT] = np.frombuffer(json.dumps(text).encode(), np.uint8)
-    _write_whole(Path(path), arrays)
-
-
-def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    path = path.resolve()
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".forestlab-") as scratch:
-        # Only the folder is private: the file gets the permissions that any new file would.
-        written = Path(scratch, path.name)
-        with open(written, "wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        os.replace(written, path)
+    with whole_file(Path(path)) as written, open(written, "wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def _without_objects(name: str, array: np.ndarray) -> np.ndarray:
