@@ -145,6 +145,18 @@ def test_a_frame_keeps_its_names(cls):
         model.predict(frame[["a", "b", "c"]])
 
 
+@for_each
+def test_features_may_be_named_after_the_fit(cls):
+    X, y = data_for(cls)
+    frame = pd.DataFrame(X, columns=["b", "a", "c"])
+    model, expected = few_trees(cls).fit(X, y), few_trees(cls).fit(frame, y)
+    model.name_features(frame.columns)
+    assert model.feature_names_in_.tolist() == ["b", "a", "c"]
+    assert model.view(0).export_text() == expected.view(0).export_text()
+    with pytest.raises(ValueError, match="3 features need as many names; got 2"):
+        model.name_features(["b", "a"])
+
+
 @for_each_classifier
 @pytest.mark.parametrize(
     "labels",
