@@ -13,7 +13,7 @@ import traceback
 import experiments
 from experiments import Verdict
 from forestlab.run.terminal import abridged, in_columns
-from forestlab.spelling import did_you_mean, nearest
+from forestlab.spelling import did_you_mean, most_like
 
 LONGEST = 64  # letters of what a verdict is about
 
@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     left_out = options.without.split(",") if options.without else []
     for name in [*options.names, *left_out]:
         if name not in known and name != "all":
-            hint = did_you_mean(nearest(name, known), "python -m experiments lists them.")
+            hint = did_you_mean(most_like(name, known), "python -m experiments lists them.")
             print(f"error: there is no experiment {name!r}: {hint}", file=sys.stderr)
             return 2
     if not options.names:

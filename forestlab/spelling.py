@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def most_like(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most like it; None if none is."""
     near = difflib.get_close_matches(name, list(known), 1)
     return near[0] if near else None

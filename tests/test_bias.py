@@ -241,7 +241,13 @@ def test_classes_fall_apart_as_the_definitions_say(rng):
         )
         parts = [naive.label_parts(said[:, d, i], posterior[i]) for i in places]
         *apart, error = np.mean(parts, axis=0)
-        np.testing.assert_allclose([part[d] for part in labels[:4]], apart, atol=1e-12)
+        found = [
+            labels.bias[d],
+            labels.variance[d],
+            labels.bias_effect[d],
+            labels.variance_effect[d],
+        ]
+        np.testing.assert_allclose(found, apart, atol=1e-12)
         np.testing.assert_allclose(labels.error[d], error, atol=1e-12)
         np.testing.assert_allclose(labels.noise[d], 1 - posterior.max(axis=1).mean(), atol=1e-12)
 
@@ -315,7 +321,9 @@ def test_the_order_of_draws_and_the_names_of_classes_do_not_matter(rng):
 def test_draws_that_agree_have_no_variance_and_those_that_are_right_no_bias():
     posterior = np.array([[0.9, 0.1], [0.3, 0.7]])
     brier, labels = classes_apart(np.tile(posterior, (3, 2, 1, 1)), posterior)
-    for part in (brier.bias2, brier.variance, *labels[:4]):
+    squares = brier.bias2, brier.variance
+    wrong = labels.bias, labels.variance, labels.bias_effect, labels.variance_effect
+    for part in (*squares, *wrong):
         np.testing.assert_array_equal(part, [0, 0])
     np.testing.assert_allclose(brier.error, (0.18 + 0.42) / 2)
     np.testing.assert_allclose(labels.error, 0.2)

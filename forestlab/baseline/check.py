@@ -9,7 +9,7 @@ from forestlab.baseline.groups import Baseline, Logged, labels, run_label
 from forestlab.baseline.rules import Row, whole_run
 from forestlab.config import ConfigError, TrackingConfig
 from forestlab.run import terminal
-from forestlab.spelling import did_you_mean, nearest
+from forestlab.spelling import did_you_mean, most_like
 
 
 class Place(NamedTuple):
@@ -58,7 +58,7 @@ def _paths(options) -> list[Path]:
         raise ConfigError(f"there are no baselines in {options.folder}: `record` makes them.")
     for name in options.names:
         if name not in there:
-            hint = did_you_mean(nearest(name, there), f"choose {', '.join(there)}.")
+            hint = did_you_mean(most_like(name, there), f"choose {', '.join(there)}.")
             raise ConfigError(f"there is no baseline {name!r} in {options.folder}: {hint}")
     return [there[name] for name in options.names or there]
 

@@ -21,7 +21,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from forestlab.config import Config, ConfigError, flat, flat_defaults
-from forestlab.spelling import did_you_mean, nearest
+from forestlab.spelling import did_you_mean, most_like
 
 ATTRIBUTES = ("run_id", "run_name", "status", "start_time", "end_time", "user_id", "artifact_uri")
 TIMES = ("start_time", "end_time")
@@ -167,7 +167,7 @@ def _kind(key: str) -> tuple[str, str]:
 def _hint(key: str, known: list[str]) -> str:
     same_end = [name for name in known if name.split(".")[-1] == key]
     groups = [name.removesuffix(".name") for name in known if name.endswith(".name")]
-    meant = same_end[0] if same_end else nearest(key, [*known, *groups, *ATTRIBUTES])
+    meant = same_end[0] if same_end else most_like(key, [*known, *groups, *ATTRIBUTES])
     return did_you_mean(
         meant,
         "a key is one of the configuration such as model, dataset.name, max_depth or seed, a "

@@ -13,7 +13,7 @@ from forestlab.compare import variants
 from forestlab.compare.statistics import LEVEL
 from forestlab.compare.variants import DATA, PARAM
 from forestlab.config import ConfigError
-from forestlab.spelling import did_you_mean, nearest
+from forestlab.spelling import did_you_mean, most_like
 from forestlab.study.metrics import MAIN, METRICS
 
 TASK, MODEL, VERSION = "tags.task", f"{PARAM}model.name", "tags.result_version"
@@ -173,7 +173,7 @@ def _column(runs: pd.DataFrame, key: str) -> str:
             return f"{PARAM}{name}"
     known = [column.removeprefix(PARAM) for column in runs if column.startswith(PARAM)]
     same_end = [name for name in known if name.endswith(f".{key}")]
-    meant = same_end[0] if same_end else nearest(key, known)
+    meant = same_end[0] if same_end else most_like(key, known)
     hint = did_you_mean(meant, f"there are {', '.join(sorted(known))}.")
     raise ConfigError(f"--by: the runs have no parameter {key!r}: {hint}")
 
@@ -221,7 +221,7 @@ def _left_out(n_repeats: int, n_without: int) -> list[str]:
 
 def _no_metric(runs: pd.DataFrame, metric: str | None) -> str:
     names = [column.removeprefix("metrics.") for column in runs if column.startswith("metrics.")]
-    hint = did_you_mean(nearest(metric or "", names), f"there are {', '.join(sorted(names))}.")
+    hint = did_you_mean(most_like(metric or "", names), f"there are {', '.join(sorted(names))}.")
     return f"--metric: no run has {metric or 'its main metric on test'}: {hint}"
 
 

@@ -26,7 +26,7 @@ from forestlab.datasets.table import (
     target_array,
 )
 from forestlab.datasets.toys import Margin, margin
-from forestlab.spelling import did_you_mean, nearest
+from forestlab.spelling import did_you_mean, most_like
 
 LOADERS: dict[str, Callable[[DatasetConfig], Dataset]] = {
     **PACKAGED,
@@ -80,7 +80,7 @@ def load(config: DatasetConfig) -> Dataset:
 
 def _hint(name: str) -> str:
     """What the name may have been meant for, and all the names."""
-    meant = did_you_mean(nearest(name, LOADERS))
+    meant = did_you_mean(most_like(name, LOADERS))
     return f"{f' ({meant})' if meant else ''}; the data sets are {listed(LOADERS, len(LOADERS))}"
 
 

@@ -24,14 +24,14 @@ N_NORM = 20  # features of the three norms
 SPREAD = 2 / np.sqrt(N_NORM)
 
 
-def twonorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Sample:
+def twonorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Two unit normals around (a, …, a) and (-a, …, -a), a = 2/√20. Least error 2.3 %."""
     y = rng.integers(0, 2, n_rows)
     centres = np.where(y == 0, SPREAD, -SPREAD)
     return centres[:, None] + rng.standard_normal((n_rows, N_NORM)), y
 
 
-def threenorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Sample:
+def threenorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Class 0: two normals, at ±(a, …, a); class 1: one at (a, -a, a, …). Least error 10.5 %."""
     y = rng.integers(0, 2, n_rows)
     sides = rng.choice([-SPREAD, SPREAD], n_rows)
@@ -40,7 +40,7 @@ def threenorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Sampl
     return centres + rng.standard_normal((n_rows, N_NORM)), y
 
 
-def ringnorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Sample:
+def ringnorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Class 0: variance 4 around 0; class 1: variance 1 around (a, …, a), a = 1/√20.
 
     Breiman gives a least error of 1.3 %. Drawn 400,000 times, a = 1/√20 has 1.49 % and a = 2/√20,
@@ -56,7 +56,7 @@ WAVES = np.array([np.maximum(6 - np.abs(PLACES - peak), 0) for peak in (7, 15, 1
 WAVE_PAIRS = np.array([(0, 1), (0, 2), (1, 2)])  # the two waves that each class mixes
 
 
-def waveform(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Sample:
+def waveform(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """A random mix of two of three triangular waves at 21 places, and unit noise.
 
     Breiman gives a least error of 14 %.
@@ -74,7 +74,7 @@ DOMINANT_COLUMNS += [f"weak{number}" for number in range(1, 10)]
 DOMINANT_COLUMNS += [f"noise{number}" for number in range(1, 11)]
 
 
-def dominant(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Sample:
+def dominant(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Two unit normals, class 1 around s = (1, ⅓, …, ⅓, 0, …, 0) and class 0 around -s.
 
     One feature is strong, nine are weak and ten say nothing; given the class, all are independent.
@@ -96,7 +96,7 @@ def friedman1_truth(X: np.ndarray) -> np.ndarray:
     return bend + 10 * X[:, 3] + 5 * X[:, 4]
 
 
-def friedman1(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Sample:
+def friedman1(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Ten uniform features, five of which matter (Friedman 1991)."""
     X = rng.random((n_rows, 10))
     return X, friedman1_truth(X) + noise * rng.standard_normal(n_rows)
@@ -107,7 +107,7 @@ def sine_truth(X: np.ndarray) -> np.ndarray:
     return np.sin(2 * np.pi * X[:, 0])
 
 
-def sine(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Sample:
+def sine(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """One period of a sine over [0, 1)."""
     X = rng.random((n_rows, 1))
     return X, sine_truth(X) + noise * rng.standard_normal(n_rows)

@@ -28,7 +28,7 @@ from forestlab.datasets.made import (
     sine_truth,
 )
 from forestlab.datasets.table import listed
-from forestlab.datasets.toys import Sample
+from forestlab.datasets.toys import Drawn
 
 
 class Truth(NamedTuple):
@@ -62,7 +62,7 @@ def truth(name: str, X: np.ndarray, noise: float | None = None) -> Truth:
     return TRUTHS[name](X, noise)
 
 
-def draw(name: str, n_rows: int, seed: int, noise: float | None = None) -> Sample:
+def draw(name: str, n_rows: int, seed: int, noise: float | None = None) -> Drawn:
     """Fresh rows of a set with a known truth: X (n_rows, n_features) and y (n_rows,)."""
     noise = _noise(name, noise)
     return MADE_SETS[name].maker(n_rows, noise, np.random.default_rng(seed))
