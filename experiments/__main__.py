@@ -6,14 +6,14 @@ verdict is not held, undecided ones among them, and 2 for a name that there is n
 """
 
 import argparse
-import difflib
 import sys
 import time
 import traceback
 
 import experiments
 from experiments import Verdict
-from forestlab.run.terminal import aligned, short
+from forestlab.run.terminal import abridged, in_columns
+from forestlab.spelling import did_you_mean, most_like
 
 LONGEST = 64  # letters of what a verdict is about
 
@@ -24,8 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     left_out = options.without.split(",") if options.without else []
     for name in [*options.names, *left_out]:
         if name not in known and name != "all":
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}?" if near else "python -m experiments lists them."
+            hint = did_you_mean(most_like(name, known), "python -m experiments lists them.")
             print(f"error: there is no experiment {name!r}: {hint}", file=sys.stderr)
             return 2
     if not options.names:
@@ -87,10 +86,16 @@ def _make(name: str) -> bool:
 def lines(verdicts: list[Verdict]) -> list[str]:
     """A line a verdict."""
     rows = [
-        [each.outcome, each.found_text, each.expected_text, each.repeats, short(each.what, LONGEST)]
+        [
+            each.outcome,
+            each.found_text,
+            each.expected_text,
+            each.repeats,
+            abridged(each.what, LONGEST),
+        ]
         for each in verdicts
     ]
-    return [f"  {line}" for line in aligned(rows, "<<<<<")] if rows else []
+    return [f"  {line}" for line in in_columns(rows, "<<<<<")] if rows else []
 
 
 if __name__ == "__main__":

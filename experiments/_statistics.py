@@ -37,7 +37,7 @@ class Measured(NamedTuple):
 
     def through(self, rising: Callable[[float], float]) -> "Measured":
         """The same of a rising function of the number."""
-        mean, low, high = (float(rising(end)) for end in self[:3])
+        mean, low, high = (float(rising(end)) for end in (self.mean, self.low, self.high))
         return Measured(mean, low, high, self.repeats)
 
 

@@ -127,7 +127,7 @@ def within(
 def _of(
     claim: Claim, what: str, measured: Measured, expected: float, margin: float, reason: str
 ) -> Verdict:
-    mean, low, high = (float(number) for number in measured[:3])
+    mean, low, high = map(float, (measured.mean, measured.low, measured.high))
     return Verdict(
         what, claim, float(expected), mean, low, high, float(margin), reason, measured.repeats
     )

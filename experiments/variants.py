@@ -18,6 +18,7 @@ from experiments._variants import (
 )
 from forestlab.figures.style import LABEL, LINE, SMALL, panels
 from forestlab.figures.words import GRID
+from forestlab.study.metrics import METRICS
 
 DOCUMENT = "003"
 SAYS = """
@@ -120,7 +121,7 @@ def draw(table):
 
 def _draw_cells(ax, line: int, row: dict) -> None:
     means = [row[variant] for variant in VARIANTS]
-    best = max(means) if row["metric"] == "accuracy" else min(means)
+    best = (max if METRICS[row["metric"]].higher_is_better else min)(means)
     for k, variant in enumerate(VARIANTS):
         corner, tint = (NAME + CELL * k, ROW * line), _tint(row, variant)
         ax.add_patch(Rectangle(corner, CELL, ROW, facecolor=tint, edgecolor=GRID))

@@ -47,8 +47,8 @@ def child_key(key, side):
     return mix(key ^ SIDES[side])
 
 
-def stream(key, end):
-    return mix(key ^ wrap(end))
+def stream(key, purpose):
+    return mix(key ^ wrap(purpose))
 
 
 def draw(key, i):

@@ -25,9 +25,7 @@ from forestlab.study.bias import (
     add_draw,
     answers_by_depth,
     bias_variance,
-    decompose_classes,
     decompose_labels,
-    decompose_numbers,
     decompose_squares,
     depth_of,
 )
@@ -172,6 +170,24 @@ def test_dropped_columns_and_idle_noise_are_refused():
 # ---- arrays ------------------------------------------------------------------------------------
 
 
+def summed(answers, expected):
+    """The sums of R draws of answers, (R, D, m) or (R, D, m, n_classes)."""
+    sums = None
+    for of_draw in answers:
+        sums = add_draw(sums, of_draw, expected)
+    return sums
+
+
+def numbers_apart(answers, expected, noise, y=None):
+    return decompose_squares(summed(answers, expected), expected, noise, y)
+
+
+def classes_apart(answers, posterior, y=None):
+    """The parts of the Brier score and of the share of wrong labels."""
+    sums, noise = summed(answers, posterior), (posterior * (1 - posterior)).sum(axis=1)
+    return decompose_squares(sums, posterior, noise, y), decompose_labels(sums, posterior, y)
+
+
 def some_shape(rng, *more):
     """Draws, depths and places, few of each."""
     return (*rng.integers([2, 1, 1], [7, 4, 6]), *more)
@@ -188,7 +204,7 @@ def some_probabilities(rng, shape):
 def test_numbers_fall_apart_as_the_definitions_say(rng):
     answers = rng.normal(rng.normal(0, 3), rng.random() + 0.1, some_shape(rng))
     expected, noise = rng.normal(size=answers.shape[2]), rng.random(answers.shape[2])
-    found = decompose_numbers(answers, expected, noise)
+    found = numbers_apart(answers, expected, noise)
     for d in range(answers.shape[1]):
         parts = [naive.squared_parts(answers[:, d, i], expected[i]) for i in range(len(expected))]
         bias2, variance = np.mean(parts, axis=0)
@@ -207,7 +223,7 @@ def test_classes_fall_apart_as_the_definitions_say(rng):
     n_classes = int(rng.integers(2, 5))
     answers = some_probabilities(rng, some_shape(rng, n_classes))
     posterior = some_probabilities(rng, answers.shape[2:])
-    brier, labels = decompose_classes(answers, posterior)
+    brier, labels = classes_apart(answers, posterior)
     said = answers.argmax(axis=3)
     places = range(len(posterior))
     for d in range(answers.shape[1]):
@@ -225,7 +241,13 @@ def test_classes_fall_apart_as_the_definitions_say(rng):
         )
         parts = [naive.label_parts(said[:, d, i], posterior[i]) for i in places]
         *apart, error = np.mean(parts, axis=0)
-        np.testing.assert_allclose([part[d] for part in labels[:4]], apart, atol=1e-12)
+        found = [
+            labels.bias[d],
+            labels.variance[d],
+            labels.bias_effect[d],
+            labels.variance_effect[d],
+        ]
+        np.testing.assert_allclose(found, apart, atol=1e-12)
         np.testing.assert_allclose(labels.error[d], error, atol=1e-12)
         np.testing.assert_allclose(labels.noise[d], 1 - posterior.max(axis=1).mean(), atol=1e-12)
 
@@ -237,7 +259,7 @@ def test_the_parts_add_up_exactly_to_the_distance_from_the_truth(rng):
     n_classes = int(rng.integers(2, 5))
     answers = some_probabilities(rng, some_shape(rng, n_classes))
     posterior = some_probabilities(rng, answers.shape[2:])
-    brier, labels = decompose_classes(answers, posterior)
+    brier, labels = classes_apart(answers, posterior)
     distance = ((answers - posterior) ** 2).sum(axis=3).mean(axis=(0, 2))
     np.testing.assert_allclose(brier.bias2 + brier.variance, distance, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(brier.error, distance + brier.noise, rtol=1e-9, atol=1e-12)
@@ -255,7 +277,7 @@ def test_two_classes_obey_domingos_theorem(rng):
     answers = some_probabilities(rng, (*some_shape(rng)[:2], 1, 2))  # of one place
     p = rng.random()
     posterior = np.array([[p, 1 - p]])
-    _, labels = decompose_classes(answers, posterior)
+    _, labels = classes_apart(answers, posterior)
     best = (answers.argmax(axis=3) == posterior.argmax()).mean(axis=0)[:, 0]
     sign = np.where(labels.bias == 1, -1, 1)
     said = (2 * best - 1) * labels.noise + labels.bias + sign * labels.variance
@@ -269,12 +291,12 @@ def test_measured_errors_are_means_over_draws_and_places(rng):
     answers = some_probabilities(rng, some_shape(rng, n_classes))
     posterior = some_probabilities(rng, answers.shape[2:])
     y = rng.integers(0, n_classes, len(posterior))
-    brier, labels = decompose_classes(answers, posterior, y)
+    brier, labels = classes_apart(answers, posterior, y)
     scores = ((answers - np.eye(n_classes)[y]) ** 2).sum(axis=3)
     np.testing.assert_allclose(brier.measured, scores.mean(axis=(0, 2)), atol=1e-12)
     wrong = (answers.argmax(axis=3) != y).mean(axis=(0, 2))
     np.testing.assert_allclose(labels.measured, wrong, atol=1e-12)
-    numbers = decompose_numbers(answers[..., 0], posterior[:, 0], 0.1, y)
+    numbers = numbers_apart(answers[..., 0], posterior[:, 0], 0.1, y)
     squares = ((answers[..., 0] - y) ** 2).mean(axis=(0, 2))
     np.testing.assert_allclose(numbers.measured, squares, atol=1e-12)
 
@@ -284,10 +306,10 @@ def test_measured_errors_are_means_over_draws_and_places(rng):
 def test_the_order_of_draws_and_the_names_of_classes_do_not_matter(rng):
     answers = rng.dirichlet([1, 1, 1], some_shape(rng))  # without ties, which names decide
     posterior = rng.dirichlet([1, 1, 1], answers.shape[2])
-    found = decompose_classes(answers, posterior)
-    shuffled = decompose_classes(rng.permutation(answers), posterior)
+    found = classes_apart(answers, posterior)
+    shuffled = classes_apart(rng.permutation(answers), posterior)
     names = rng.permutation(3)
-    renamed = decompose_classes(answers[..., names], posterior[:, names])
+    renamed = classes_apart(answers[..., names], posterior[:, names])
     for one, other, third in zip(found, shuffled, renamed, strict=True):
         for part in one._fields[:-1]:
             np.testing.assert_allclose(getattr(other, part), getattr(one, part), atol=1e-12)
@@ -298,12 +320,14 @@ def test_the_order_of_draws_and_the_names_of_classes_do_not_matter(rng):
 
 def test_draws_that_agree_have_no_variance_and_those_that_are_right_no_bias():
     posterior = np.array([[0.9, 0.1], [0.3, 0.7]])
-    brier, labels = decompose_classes(np.tile(posterior, (3, 2, 1, 1)), posterior)
-    for part in (brier.bias2, brier.variance, *labels[:4]):
+    brier, labels = classes_apart(np.tile(posterior, (3, 2, 1, 1)), posterior)
+    squares = brier.bias2, brier.variance
+    wrong = labels.bias, labels.variance, labels.bias_effect, labels.variance_effect
+    for part in (*squares, *wrong):
         np.testing.assert_array_equal(part, [0, 0])
     np.testing.assert_allclose(brier.error, (0.18 + 0.42) / 2)
     np.testing.assert_allclose(labels.error, 0.2)
-    brier, labels = decompose_classes(np.tile(posterior[::-1], (3, 1, 1, 1)), posterior)
+    brier, labels = classes_apart(np.tile(posterior[::-1], (3, 1, 1, 1)), posterior)
     np.testing.assert_array_equal(
         [*labels.bias, *labels.variance, *labels.variance_effect], [1, 0, 0]
     )
@@ -320,7 +344,7 @@ def test_few_draws_are_right_on_average():
     rng = np.random.default_rng(0)
     R, m, b, s = 3, 20_000, 0.5, 1.5
     expected = rng.normal(size=m)
-    found = decompose_numbers(expected + rng.normal(b, s, (R, 1, m)), expected, 0.25)
+    found = numbers_apart(expected + rng.normal(b, s, (R, 1, m)), expected, 0.25)
     spread = np.sqrt(4 * b**2 * s**2 / R + 2 * s**4 / (R * (R - 1)))
     assert abs(found.bias2[0] - b**2) < 4 * spread / np.sqrt(m)
     assert abs(found.variance[0] - s**2) < 4 * np.sqrt(2 * s**4 / (R - 1)) / np.sqrt(m)
@@ -329,11 +353,11 @@ def test_few_draws_are_right_on_average():
 
 
 def test_one_draw_is_refused():
+    told = "two draws or more; got"
+    with pytest.raises(ValueError, match=f"{told} 1"):
+        numbers_apart(np.zeros((1, 2, 3)), np.zeros(3), 0.0)
     for n_draws in (0, 1):
-        told = f"two draws or more; got {n_draws}"
-        with pytest.raises(ValueError, match=told):
-            decompose_numbers(np.zeros((n_draws, 2, 3)), np.zeros(3), 0.0)
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=f"{told} {n_draws}"):
             bias_variance(TreeRegressor, None, np.zeros((3, 1)), np.zeros(3), 0.0, n_draws)
 
 
@@ -347,17 +371,12 @@ def test_shallower_draws_go_on_as_they_end(rng):
     n_depths = rng.integers(1, 5, 4)
     draws = [rng.dirichlet([1, 1], (D, 3)) for D in n_depths]
     posterior = rng.dirichlet([1, 1], 3)
-    sums = None
-    for answers in draws:
-        sums = add_draw(sums, answers, posterior)
     D = max(n_depths)
     continued = np.array(
         [[answers[min(d, len(answers) - 1)] for d in range(D)] for answers in draws]
     )
-    brier, labels = decompose_classes(continued, posterior)
-    noise = (posterior * (1 - posterior)).sum(axis=1)
-    for one, other in ((decompose_squares(sums, posterior, noise), brier),
-                       (decompose_labels(sums, posterior), labels)):  # fmt: skip
+    brier, labels = classes_apart(continued, posterior)
+    for one, other in zip(classes_apart(draws, posterior), (brier, labels), strict=True):
         for part in one._fields[:-1]:
             np.testing.assert_array_equal(getattr(one, part), getattr(other, part))
 
@@ -401,9 +420,9 @@ def test_every_depth_is_what_refits_at_that_depth_give(name, variant):
     # The root alone cannot be asked for by max_depth.
     answers = np.array([[refit(seed, d) for d in range(1, n_depths)] for seed in seeds])
     if classes:
-        expected = decompose_classes(answers, known.expected, y)
+        expected = classes_apart(answers, known.expected, y)
     else:
-        expected = (decompose_numbers(answers, known.expected, known.noise, y),)
+        expected = (numbers_apart(answers, known.expected, known.noise, y),)
     for one, other in zip((found.squared, found.labels), expected, strict=classes):
         for part in one._fields:
             np.testing.assert_array_equal(getattr(one, part)[1:], getattr(other, part))

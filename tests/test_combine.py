@@ -219,9 +219,9 @@ def test_depth_0_is_the_prior(task, size):
 
 def bags_of(model, drawn_by=None):
     """How often each tree drew each row, by the twin."""
-    recipe = model.recipe_
+    size, replace = model.recipe_.bag_size, model.recipe_.replace
     keys = [naive.tree_key(model.seed_, t) for t in range(len(model))]
-    return [naive.bag(key, model.n_rows_, *recipe[5:7], drawn_by) for key in keys]
+    return [naive.bag(key, model.n_rows_, size, replace, drawn_by) for key in keys]
 
 
 BAGS = {

@@ -19,7 +19,7 @@ from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeReg
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.descend import sum_kernel
-from forestlab.core.grow import Parts, grow_kernel
+from forestlab.core.grow import KernelParts, grow_kernel
 from forestlab.core.search import SEARCHES
 from forestlab.model import parameters
 from forestlab.model.estimators import ESTIMATORS
@@ -145,6 +145,18 @@ def test_a_frame_keeps_its_names(cls):
         model.predict(frame[["a", "b", "c"]])
 
 
+@for_each
+def test_features_may_be_named_after_the_fit(cls):
+    X, y = data_for(cls)
+    frame = pd.DataFrame(X, columns=["b", "a", "c"])
+    model, expected = few_trees(cls).fit(X, y), few_trees(cls).fit(frame, y)
+    model.name_features(frame.columns)
+    assert model.feature_names_in_.tolist() == ["b", "a", "c"]
+    assert model.view(0).export_text() == expected.view(0).export_text()
+    with pytest.raises(ValueError, match="3 features need as many names; got 2"):
+        model.name_features(["b", "a"])
+
+
 @for_each_classifier
 @pytest.mark.parametrize(
     "labels",
@@ -211,7 +223,7 @@ def test_read_only_data_compiles_nothing_more(cls):
     X, y = data_for(cls)
     few_trees(cls).fit(X, y).predict(X)
     task = "classification" if cls in CLASSIFIERS else "regression"
-    grow = grow_kernel(Parts(cls().criterion, "axis", "exact", False, True))
+    grow = grow_kernel(KernelParts(cls().criterion, "axis", "exact", False, True))
     kernels = grow, sum_kernel(task, "average")
     before = [len(kernel.signatures) for kernel in kernels]
     few_trees(cls).fit(read_only(X), read_only(y)).predict(read_only(X))

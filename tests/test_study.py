@@ -38,7 +38,7 @@ class Studied:
         self.data = job.prepare(self.config)
         self.done = job.fit_and_study(self.config, False)
         self.folder = folder
-        view, parts = self.done.model._view(0), self.data.parts._asdict()
+        view, parts = self.done.model.view(0), self.data.parts._asdict()
         artifacts.write(
             folder, self.done.found, self.done.drawn, view, parts, "a title",
             self.data.dataset.image_shape, pictures,
@@ -277,7 +277,7 @@ def test_all_that_tells_a_chosen_depth_tells_the_same(tmp_path, dataset, overrid
     assert studied.metrics[f"chosen/{name}_test"][0] == studied.metrics[f"{name}/test"][depth]
     table = studied.table("curves/depth.json")
     assert (table["chosen"], table["chosen_on"]) == (depth, judge)
-    drawn = dict(pictures(studied.found, None, studied.done.model._view(0), "a title"))
+    drawn = dict(pictures(studied.found, None, studied.done.model.view(0), "a title"))
     assert f"depth {depth}, best on {judge}" in notes(drawn["curves/depth.png"])
 
 

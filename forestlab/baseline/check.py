@@ -1,6 +1,5 @@
 """Checking: the runs of a baseline's configs, found or made, against what was recorded."""
 
-import difflib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from forestlab.baseline.groups import Baseline, Logged, labels, run_label
 from forestlab.baseline.rules import Row, whole_run
 from forestlab.config import ConfigError, TrackingConfig
 from forestlab.run import terminal
+from forestlab.spelling import did_you_mean, most_like
 
 
 class Place(NamedTuple):
@@ -27,7 +27,7 @@ class Wanted(NamedTuple):
     digest: str  # of the data
 
 
-class Outcome(NamedTuple):
+class Checked(NamedTuple):
     """What a check of one baseline came to."""
 
     rows: list[Row]
@@ -58,8 +58,7 @@ def _paths(options) -> list[Path]:
         raise ConfigError(f"there are no baselines in {options.folder}: `record` makes them.")
     for name in options.names:
         if name not in there:
-            near = difflib.get_close_matches(name, there, 1)
-            hint = f"did you mean {near[0]}?" if near else f"choose {', '.join(there)}."
+            hint = did_you_mean(most_like(name, there), f"choose {', '.join(there)}.")
             raise ConfigError(f"there is no baseline {name!r} in {options.folder}: {hint}")
     return [there[name] for name in options.names or there]
 
@@ -76,7 +75,7 @@ def _place(options) -> Place:
     return Place(job.open_store(runs.config_of({}, settings)), settings)
 
 
-def _check(name: str, baseline: Baseline, place: Place, mode: str) -> Outcome:
+def _check(name: str, baseline: Baseline, place: Place, mode: str) -> Checked:
     """Find or make the runs of a baseline, and compare."""
     names = labels(baseline.groups)
     wanted = [
@@ -102,7 +101,7 @@ def _check(name: str, baseline: Baseline, place: Place, mode: str) -> Outcome:
         for there in new:
             if there is not None:
                 changes |= dict.fromkeys(rules.changes(baseline.environment, there.environment))
-    return Outcome(rows, len(found), list(changes))
+    return Checked(rows, len(found), list(changes))
 
 
 def _find(store, wanted: Wanted, mode: str) -> Logged | None:
@@ -173,7 +172,7 @@ def _run(wanted: Wanted, place: Place, parent) -> Logged | Row:
     return runs.logged(place.store.client.get_run(result.run_id), wanted.config)
 
 
-def _tell(name: str, outcome: Outcome) -> None:
+def _tell(name: str, outcome: Checked) -> None:
     """How many agree, and how they were judged."""
     verdicts = [row.verdict for row in outcome.rows]
     n_agree, n_values = verdicts.count("agrees"), sum(bool(row.metric) for row in outcome.rows)

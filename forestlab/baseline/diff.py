@@ -7,7 +7,7 @@ import numpy as np
 from forestlab.baseline import runs
 from forestlab.baseline.groups import is_time
 from forestlab.baseline.tables import number
-from forestlab.run.terminal import aligned
+from forestlab.run.terminal import in_columns
 
 UNTOLD = ("mlflow.", "pid")  # tags that differ between any two runs
 TOLD = ("mlflow.source.git.commit",)
@@ -75,7 +75,7 @@ def parting(a: np.ndarray, b: np.ndarray) -> Parting | None:
 def _show(title: str, rows: list[tuple[str, str, str]]) -> None:
     if rows:
         cut = [(key, a[:LONGEST], b[:LONGEST]) for key, a, b in rows]
-        print("\n" + "\n".join(aligned([(title, "a", "b"), *cut], "<<<")))
+        print("\n" + "\n".join(in_columns([(title, "a", "b"), *cut], "<<<")))
 
 
 def curve_lines(curves: dict[str, list[np.ndarray]]) -> list[str]:
@@ -89,4 +89,4 @@ def curve_lines(curves: dict[str, list[np.ndarray]]) -> list[str]:
         if apart and max(len(a), len(b)) > 1:
             steps = (str(apart.first), f"{apart.largest:.3g}", str(apart.at))
         rows.append((name, number(last[0]), number(last[1]), shift, *steps))
-    return aligned(rows, "<>>>>>>")
+    return in_columns(rows, "<>>>>>>")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from forestlab.baseline.rules import Row
-from forestlab.run.terminal import aligned
+from forestlab.run.terminal import in_columns
 
 MOST_ROWS = 40  # unless all are asked for
 TITLES = ("recorded", "new", "difference", "allowed", "verdict")
@@ -22,7 +22,7 @@ def number(value: Any, signed: bool = False) -> str:
 def drift_lines(name: str, rows: Sequence[Row]) -> list[str]:
     """A table with the baseline's name at its head; a config stands above its metrics."""
     cells = [(name, *TITLES), *(_cells(row) for row in rows)]
-    head, *lines = aligned(cells, "<>>>><")
+    head, *lines = in_columns(cells, "<>>>><")
     told, config = [head], ""
     for row, line in zip(rows, lines, strict=True):
         if row.metric and row.config != config:

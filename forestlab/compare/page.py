@@ -7,7 +7,6 @@ place of a file that was not made here.
 
 import base64
 import io
-import os
 from collections.abc import Collection, Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from forestlab.atomic import whole_file
 from forestlab.config import ConfigError
 
 MAKER = '<meta name="generator" content="forestlab">'
@@ -124,11 +124,8 @@ def write(path: Path, text: str, mark: str = MAKER) -> None:
     """Write a file whole or not at all; see `check_target`."""
     path = path.resolve()  # a link stays one
     check_target(path, mark)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        scratch.write_text(text, encoding="utf-8", newline="")
-        os.replace(scratch, path)
+        with whole_file(path) as written:
+            written.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        scratch.unlink(missing_ok=True)

@@ -11,7 +11,6 @@ are texts to MLflow, which cannot order them or look them up in a list: those co
 as *checks*, for `narrow`. `parent` is a sweep; who asks has to find it.
 """
 
-import difflib
 import operator
 import re
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from forestlab.config import Config, ConfigError, flat, flat_defaults
+from forestlab.spelling import did_you_mean, most_like
 
 ATTRIBUTES = ("run_id", "run_name", "status", "start_time", "end_time", "user_id", "artifact_uri")
 TIMES = ("start_time", "end_time")
@@ -167,13 +167,12 @@ def _kind(key: str) -> tuple[str, str]:
 def _hint(key: str, known: list[str]) -> str:
     same_end = [name for name in known if name.split(".")[-1] == key]
     groups = [name.removesuffix(".name") for name in known if name.endswith(".name")]
-    near = same_end or difflib.get_close_matches(key, [*known, *groups, *ATTRIBUTES], 1)
-    if near:
-        return f"did you mean {near[0]}?"
-    return (
+    meant = same_end[0] if same_end else most_like(key, [*known, *groups, *ATTRIBUTES])
+    return did_you_mean(
+        meant,
         "a key is one of the configuration such as model, dataset.name, max_depth or seed, a "
         "metric such as accuracy/test, parent, task, an attribute such as run_name, or begins "
-        "with params., metrics. or tags."
+        "with params., metrics. or tags.",
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from forestlab.compare import page, variants
 from forestlab.compare.tables import Table
-from forestlab.run.terminal import aligned, short
+from forestlab.run.terminal import abridged, in_columns
 from forestlab.study.metrics import METRICS
 
 WIDEST, WIDEST_NOTE = 120, 100  # letters in a line
@@ -61,8 +61,8 @@ def text(table: Table) -> str:
         columns += [("difference", "difference"), (half, "difference_half"), ("p", "p_holm")]
     cells = [[name, *own[column]] for name, column in columns]
     room = WIDEST - sum(2 + max(map(len, column)) for column in cells)
-    names = [short(name, room) for name in ["variant", *own.index]]
-    rows = aligned(list(zip(names, *cells, strict=True)), "<" + ">" * len(cells))
+    names = [abridged(name, room) for name in ["variant", *own.index]]
+    rows = in_columns(list(zip(names, *cells, strict=True)), "<" + ">" * len(cells))
     notes = [
         textwrap.fill(note, WIDEST_NOTE, subsequent_indent="  ")
         for note in [*reading(table), *table.notes]

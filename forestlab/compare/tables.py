@@ -4,7 +4,6 @@ There is a table for each task and, unless it is said what a variant is, for eac
 accuracy on iris says nothing about one on digits.
 """
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from forestlab.compare import variants
 from forestlab.compare.statistics import LEVEL
 from forestlab.compare.variants import DATA, PARAM
 from forestlab.config import ConfigError
+from forestlab.spelling import did_you_mean, most_like
 from forestlab.study.metrics import MAIN, METRICS
 
 TASK, MODEL, VERSION = "tags.task", f"{PARAM}model.name", "tags.result_version"
@@ -172,9 +172,9 @@ def _column(runs: pd.DataFrame, key: str) -> str:
         if f"{PARAM}{name}" in runs:
             return f"{PARAM}{name}"
     known = [column.removeprefix(PARAM) for column in runs if column.startswith(PARAM)]
-    near = [name for name in known if name.endswith(f".{key}")]
-    near = near or difflib.get_close_matches(key, known, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(known))}."
+    same_end = [name for name in known if name.endswith(f".{key}")]
+    meant = same_end[0] if same_end else most_like(key, known)
+    hint = did_you_mean(meant, f"there are {', '.join(sorted(known))}.")
     raise ConfigError(f"--by: the runs have no parameter {key!r}: {hint}")
 
 
@@ -221,8 +221,7 @@ def _left_out(n_repeats: int, n_without: int) -> list[str]:
 
 def _no_metric(runs: pd.DataFrame, metric: str | None) -> str:
     names = [column.removeprefix("metrics.") for column in runs if column.startswith("metrics.")]
-    near = difflib.get_close_matches(metric or "", names, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(names))}."
+    hint = did_you_mean(most_like(metric or "", names), f"there are {', '.join(sorted(names))}.")
     return f"--metric: no run has {metric or 'its main metric on test'}: {hint}"
 
 

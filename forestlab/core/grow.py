@@ -87,7 +87,7 @@ def sum_up(add, sums, side):
     return numbers
 
 
-class Parts(NamedTuple):
+class KernelParts(NamedTuple):
     """What a kernel that grows trees is made of: names of the tables, and what is known of the
     data."""
 
@@ -100,7 +100,7 @@ class Parts(NamedTuple):
 
 
 @functools.cache
-def grow_kernel(parts: Parts) -> Callable:
+def grow_kernel(parts: KernelParts) -> Callable:
     """The compiled grower."""
     criterion, learner = CRITERIA[parts.criterion], LEARNERS[parts.learner]
     gather, score, impurity_of = criterion.gather, criterion.score, criterion.impurity

@@ -17,7 +17,7 @@ from forestlab.core.questions import reads
 from forestlab.core.rng import shuffle_step, stream, tree_key
 from forestlab.core.walk import NO_DEPTH, level_stepper, start_down, visitor
 
-PERMUTATION = np.uint64(0xC6A4A7935BD1E995)  # the end for which numbers are drawn, as in rng
+PERMUTATION = np.uint64(0xC6A4A7935BD1E995)  # a purpose, as in rng
 
 
 @jitable

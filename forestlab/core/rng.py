@@ -3,8 +3,8 @@
 A *key* is 64 bits. `draw(key, i)` is the i-th number of a key: SplitMix64's finaliser over a
 counter (Steele, Lea and Flood 2014), so any number can be had without those before it. A tree's
 key comes from the seed and the tree's number; a node's key from its parent's and its side; what is
-drawn for different ends at one place comes from different `stream`s of the key. So a tree cut at
-depth 5, or a forest's first half, is drawn exactly as if it had been grown alone.
+drawn for different purposes at one place comes from different `stream`s of the key. So a tree cut
+at depth 5, or a forest's first half, is drawn exactly as if it had been grown alone.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ ONE = np.uint64(1)
 HALF = np.uint64(32)
 SIDES = np.array([0xD1B54A32D192ED03, 0xABC98388FB8FAC03], dtype=np.uint64)
 
-# The ends for which numbers are drawn at one place.
+# The purposes for which numbers are drawn at one place.
 BAG = np.uint64(0x8CB92BA72F3D8DD7)
 TREE_FEATURES = np.uint64(0xF1357AEA2E62A9C5)
 NODE_FEATURES = np.uint64(0xDB4F0B9175AE2165)
@@ -46,8 +46,8 @@ def child_key(key, side):
 
 
 @jitable
-def stream(key, end):
-    return mix(key ^ end)
+def stream(key, purpose):
+    return mix(key ^ purpose)
 
 
 @jitable

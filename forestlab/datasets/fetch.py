@@ -15,15 +15,14 @@ at the same time sees the old file or the new one, and a broken download leaves 
 
 import logging
 import os
-import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from forestlab.atomic import whole_file
 from forestlab.datasets.base import DataError
 
 Arrays: TypeAlias = dict[str, np.ndarray]
@@ -129,17 +128,12 @@ def _read_source(remote: Remote, source: Source) -> Arrays:
 
 def _write_cache(path: Path, arrays: Arrays, source: str) -> None:
     """Keep the arrays; a folder that cannot be written costs a warning, not the data."""
-    scratch = path.with_name(f".{path.stem}-{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with scratch.open("xb") as file:
+        with whole_file(path) as written, open(written, "wb") as file:
             np.savez_compressed(file, allow_pickle=False, **{SOURCE: np.array(source)}, **arrays)
-        os.replace(scratch, path)
     except OSError as error:
         logger.warning("%s could not be kept for the next time: %s", path, error)
-    finally:
-        with suppress(OSError):
-            scratch.unlink(missing_ok=True)
 
 
 def _reason(error: Exception) -> str:

@@ -1,8 +1,8 @@
 """Data sets made from their definitions: Breiman's four, one strong feature, regressions, toys.
 
-A *recipe* takes a number of rows, the amount of noise and a random generator and returns features
-of shape (n, m) and a target of shape (n,). RECIPES names each with its task, its usual noise (None:
-it takes none) and its column names; `make` wraps one as a loader.
+A *maker* takes a number of rows, the amount of noise and a random generator and returns features
+of shape (n, m) and a target of shape (n,). MADE_SETS names each with its task, its usual noise
+(None: it takes none) and its column names; `make` wraps one as a loader.
 
 Breiman's sets are those of "Bias, variance, and arcing classifiers" (1996) and of "Arcing
 classifiers" (1998); the waves are those of "Classification and Regression Trees" (1984). Classes
@@ -24,14 +24,14 @@ N_NORM = 20  # features of the three norms
 SPREAD = 2 / np.sqrt(N_NORM)
 
 
-def twonorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Table:
+def twonorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Two unit normals around (a, …, a) and (-a, …, -a), a = 2/√20. Least error 2.3 %."""
     y = rng.integers(0, 2, n_rows)
     centres = np.where(y == 0, SPREAD, -SPREAD)
     return centres[:, None] + rng.standard_normal((n_rows, N_NORM)), y
 
 
-def threenorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Table:
+def threenorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Class 0: two normals, at ±(a, …, a); class 1: one at (a, -a, a, …). Least error 10.5 %."""
     y = rng.integers(0, 2, n_rows)
     sides = rng.choice([-SPREAD, SPREAD], n_rows)
@@ -40,7 +40,7 @@ def threenorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Table
     return centres + rng.standard_normal((n_rows, N_NORM)), y
 
 
-def ringnorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Table:
+def ringnorm(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Class 0: variance 4 around 0; class 1: variance 1 around (a, …, a), a = 1/√20.
 
     Breiman gives a least error of 1.3 %. Drawn 400,000 times, a = 1/√20 has 1.49 % and a = 2/√20,
@@ -56,7 +56,7 @@ WAVES = np.array([np.maximum(6 - np.abs(PLACES - peak), 0) for peak in (7, 15, 1
 WAVE_PAIRS = np.array([(0, 1), (0, 2), (1, 2)])  # the two waves that each class mixes
 
 
-def waveform(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Table:
+def waveform(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """A random mix of two of three triangular waves at 21 places, and unit noise.
 
     Breiman gives a least error of 14 %.
@@ -74,7 +74,7 @@ DOMINANT_COLUMNS += [f"weak{number}" for number in range(1, 10)]
 DOMINANT_COLUMNS += [f"noise{number}" for number in range(1, 11)]
 
 
-def dominant(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Table:
+def dominant(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Two unit normals, class 1 around s = (1, ⅓, …, ⅓, 0, …, 0) and class 0 around -s.
 
     One feature is strong, nine are weak and ten say nothing; given the class, all are independent.
@@ -96,7 +96,7 @@ def friedman1_truth(X: np.ndarray) -> np.ndarray:
     return bend + 10 * X[:, 3] + 5 * X[:, 4]
 
 
-def friedman1(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Table:
+def friedman1(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """Ten uniform features, five of which matter (Friedman 1991)."""
     X = rng.random((n_rows, 10))
     return X, friedman1_truth(X) + noise * rng.standard_normal(n_rows)
@@ -107,16 +107,16 @@ def sine_truth(X: np.ndarray) -> np.ndarray:
     return np.sin(2 * np.pi * X[:, 0])
 
 
-def sine(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Table:
+def sine(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     """One period of a sine over [0, 1)."""
     X = rng.random((n_rows, 1))
     return X, sine_truth(X) + noise * rng.standard_normal(n_rows)
 
 
-class Recipe(NamedTuple):
+class MadeSet(NamedTuple):
     """How a set is made: see the module's docstring."""
 
-    function: toys.RecipeFunction
+    maker: toys.Maker
     task: str
     noise: float | None
     columns: list[str]
@@ -126,16 +126,16 @@ def _numbered(n_columns: int) -> list[str]:
     return [f"x{number}" for number in range(1, n_columns + 1)]
 
 
-RECIPES = {
-    "twonorm": Recipe(twonorm, CLASSIFICATION, None, _numbered(N_NORM)),
-    "threenorm": Recipe(threenorm, CLASSIFICATION, None, _numbered(N_NORM)),
-    "ringnorm": Recipe(ringnorm, CLASSIFICATION, None, _numbered(N_NORM)),
-    "waveform": Recipe(waveform, CLASSIFICATION, None, _numbered(21)),
-    "dominant": Recipe(dominant, CLASSIFICATION, None, DOMINANT_COLUMNS),
-    "friedman1": Recipe(friedman1, REGRESSION, 1.0, _numbered(10)),
-    "sine": Recipe(sine, REGRESSION, 0.3, ["x"]),
+MADE_SETS = {
+    "twonorm": MadeSet(twonorm, CLASSIFICATION, None, _numbered(N_NORM)),
+    "threenorm": MadeSet(threenorm, CLASSIFICATION, None, _numbered(N_NORM)),
+    "ringnorm": MadeSet(ringnorm, CLASSIFICATION, None, _numbered(N_NORM)),
+    "waveform": MadeSet(waveform, CLASSIFICATION, None, _numbered(21)),
+    "dominant": MadeSet(dominant, CLASSIFICATION, None, DOMINANT_COLUMNS),
+    "friedman1": MadeSet(friedman1, REGRESSION, 1.0, _numbered(10)),
+    "sine": MadeSet(sine, REGRESSION, 0.3, ["x"]),
     **{
-        name: Recipe(function, CLASSIFICATION, noise, ["x", "y"])
+        name: MadeSet(function, CLASSIFICATION, noise, ["x", "y"])
         for name, (function, noise) in toys.TOYS.items()
     },
 }
@@ -143,18 +143,18 @@ RECIPES = {
 
 def make(name: str, config: DatasetConfig) -> Dataset:
     """The made set of a name, with dataset.n_samples, noise and data_seed."""
-    recipe = RECIPES[name]
+    made = MADE_SETS[name]
     n_rows = N_SAMPLES if config.n_samples is None else config.n_samples
-    noise = recipe.noise if config.noise is None else config.noise
+    noise = made.noise if config.noise is None else config.noise
     if n_rows < 1:
         raise DataError(f"dataset.n_samples={n_rows} is no number of rows: it has to be 1 or more.")
     if noise is not None and not 0 <= noise < np.inf:
         raise DataError(f"dataset.noise={noise} is no standard deviation: it has to be 0 or more.")
-    X, y = recipe.function(n_rows, noise or 0.0, np.random.default_rng(config.data_seed))
+    X, y = made.maker(n_rows, noise or 0.0, np.random.default_rng(config.data_seed))
     spread = "" if noise is None else f", noise {noise:g}"
     source = f"made: {name}, {n_rows} rows{spread}, seed {config.data_seed}"
-    return Dataset(name, pd.DataFrame(X, columns=recipe.columns), y, recipe.task, source)
+    return Dataset(name, pd.DataFrame(X, columns=made.columns), y, made.task, source)
 
 
-MADE = {name: partial(make, name) for name in RECIPES}
-NOISY = [name for name, recipe in RECIPES.items() if recipe.noise is not None]
+MADE = {name: partial(make, name) for name in MADE_SETS}
+NOISY = [name for name, made in MADE_SETS.items() if made.noise is not None]

@@ -1,6 +1,6 @@
 """Toys of two features, to look at: spirals, moons, blobs, clouds, a checkerboard.
 
-Each recipe takes a number of rows, a standard deviation of noise that is added to both features,
+Each maker takes a number of rows, a standard deviation of noise that is added to both features,
 and a random generator; it returns features of shape (n, 2) and classes of shape (n,), numbered
 from 0. The classes are equally likely.
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from forestlab.datasets.base import DataError
 
-Table: TypeAlias = tuple[np.ndarray, np.ndarray]
-RecipeFunction: TypeAlias = Callable[[int, float, np.random.Generator], Table]
+Drawn: TypeAlias = tuple[np.ndarray, np.ndarray]
+Maker: TypeAlias = Callable[[int, float, np.random.Generator], Drawn]
 
 N_TURNS = 1.5  # of a spiral's arm
 BLOB_CENTRES = np.array([(-2.0, -2.0), (-2.0, 2.0), (2.0, -2.0), (2.0, 2.0)])
@@ -22,7 +22,7 @@ GAP = 1.0  # between the two clouds
 N_CELLS = 4  # of the checkerboard, along each side
 
 
-def spirals(n_rows: int, noise: float, rng: np.random.Generator, n_arms: int = 2) -> Table:
+def spirals(n_rows: int, noise: float, rng: np.random.Generator, n_arms: int = 2) -> Drawn:
     """A spiral arm for each class, from the middle to radius 1."""
     y = rng.integers(0, n_arms, n_rows)
     radius = np.sqrt(rng.random(n_rows))  # so that an arm is about as dense outside as inside
@@ -31,7 +31,7 @@ def spirals(n_rows: int, noise: float, rng: np.random.Generator, n_arms: int = 2
     return X + noise * rng.standard_normal(X.shape), y
 
 
-def moons(n_rows: int, noise: float, rng: np.random.Generator) -> Table:
+def moons(n_rows: int, noise: float, rng: np.random.Generator) -> Drawn:
     """Two half circles of radius 1 that reach into each other."""
     y = rng.integers(0, 2, n_rows)
     angle = np.pi * rng.random(n_rows)
@@ -44,13 +44,13 @@ def moons(n_rows: int, noise: float, rng: np.random.Generator) -> Table:
     return X + noise * rng.standard_normal(X.shape), y
 
 
-def blobs(n_rows: int, noise: float, rng: np.random.Generator) -> Table:
+def blobs(n_rows: int, noise: float, rng: np.random.Generator) -> Drawn:
     """A round normal for each of four classes, at the corners of a square of side 4."""
     y = rng.integers(0, len(BLOB_CENTRES), n_rows)
     return BLOB_CENTRES[y] + noise * rng.standard_normal((n_rows, 2)), y
 
 
-def clouds(n_rows: int, noise: float, rng: np.random.Generator) -> Table:
+def clouds(n_rows: int, noise: float, rng: np.random.Generator) -> Drawn:
     """Two round normals side by side, with an empty strip of width 1 between them.
 
     Class 0 is on the left, its nearest row exactly at x = -½; class 1 is on the right, its nearest
@@ -96,14 +96,14 @@ def margin(X: np.ndarray, y: np.ndarray) -> Margin:
     return Margin(float(left), float(right), float((left + right) / 2))
 
 
-def checkerboard(n_rows: int, noise: float, rng: np.random.Generator) -> Table:
+def checkerboard(n_rows: int, noise: float, rng: np.random.Generator) -> Drawn:
     """Black and white cells of a 4 × 4 board over the unit square; no single cut gains."""
     X = rng.random((n_rows, 2))
     y = np.floor(N_CELLS * X).astype(np.int64).sum(axis=1) % 2
     return X + noise * rng.standard_normal(X.shape), y
 
 
-TOYS: dict[str, tuple[RecipeFunction, float]] = {  # name: (recipe, usual noise)
+TOYS: dict[str, tuple[Maker, float]] = {  # name: (maker, usual noise)
     "spirals": (spirals, 0.03),
     "spirals3": (partial(spirals, n_arms=3), 0.03),
     "spirals4": (partial(spirals, n_arms=4), 0.03),

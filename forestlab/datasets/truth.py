@@ -18,8 +18,8 @@ from scipy.special import log_ndtr, softmax
 
 from forestlab.datasets.base import DataError
 from forestlab.datasets.made import (
+    MADE_SETS,
     N_NORM,
-    RECIPES,
     SHIFTS,
     SPREAD,
     WAVE_PAIRS,
@@ -28,7 +28,7 @@ from forestlab.datasets.made import (
     sine_truth,
 )
 from forestlab.datasets.table import listed
-from forestlab.datasets.toys import Table
+from forestlab.datasets.toys import Drawn
 
 
 class Truth(NamedTuple):
@@ -54,7 +54,7 @@ def truth(name: str, X: np.ndarray, noise: float | None = None) -> Truth:
     """
     noise = _noise(name, noise)
     X = np.asarray(X, np.float64)
-    n_columns = len(RECIPES[name].columns)
+    n_columns = len(MADE_SETS[name].columns)
     if X.shape[1] != n_columns:
         raise DataError(
             f"The truth of {name} is one of all its {n_columns} features; got {X.shape[1]}."
@@ -62,10 +62,10 @@ def truth(name: str, X: np.ndarray, noise: float | None = None) -> Truth:
     return TRUTHS[name](X, noise)
 
 
-def draw(name: str, n_rows: int, seed: int, noise: float | None = None) -> Table:
+def draw(name: str, n_rows: int, seed: int, noise: float | None = None) -> Drawn:
     """Fresh rows of a set with a known truth: X (n_rows, n_features) and y (n_rows,)."""
     noise = _noise(name, noise)
-    return RECIPES[name].function(n_rows, noise, np.random.default_rng(seed))
+    return MADE_SETS[name].maker(n_rows, noise, np.random.default_rng(seed))
 
 
 def _noise(name: str, noise: float | None) -> float:
@@ -75,7 +75,7 @@ def _noise(name: str, noise: float | None) -> float:
             f"dataset.name={name} has no known truth to hold answers against; "
             f"the data sets that have one are {listed(TRUTHS)}."
         )
-    usual = RECIPES[name].noise
+    usual = MADE_SETS[name].noise
     if usual is None and noise is not None:
         raise DataError(f"dataset.noise={noise} has no meaning for {name}.")
     return (usual or 0.0) if noise is None else noise

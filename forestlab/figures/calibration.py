@@ -22,7 +22,7 @@ MARKERS = "osD^vP"
 FEW_DEPTHS = 40  # longer curves have no markers
 
 
-class Curve(NamedTuple):
+class Reliability(NamedTuple):
     """What one combiner's lines show."""
 
     rows: np.ndarray  # (B,) at the depth of the diagram
@@ -68,14 +68,16 @@ def _widths(n: int) -> np.ndarray:
     return np.linspace(1.4 + 0.8 * min(n - 1, 4), 1.4, n)
 
 
-def _curve(combiner: str, arrays, depth: int, colour: str, marker: str, width: float) -> Curve:
+def _curve(
+    combiner: str, arrays, depth: int, colour: str, marker: str, width: float
+) -> Reliability:
     rows, confidence, accuracy = (
         np.asarray(arrays[name])[depth] for name in ("rows", "confidence", "accuracy")
     )
     ece = np.asarray(arrays["ece"], np.float64)
     known = f"ECE {ece[depth]:.3g}" if np.isfinite(ece[depth]) else "no rows"
     label = f"{shorten(combiner, NAME_LETTERS)}: {known}"
-    return Curve(rows, confidence, accuracy, ece, Entry(label, colour, width, marker))
+    return Reliability(rows, confidence, accuracy, ece, Entry(label, colour, width, marker))
 
 
 def _strip_below(ax: Axes) -> Axes:
@@ -87,7 +89,7 @@ def _strip_below(ax: Axes) -> Axes:
     return ax.figure.add_axes((x, y, width, STRIP * inch))
 
 
-def _diagram(ax: Axes, strip: Axes, curves: list[Curve], depth: int) -> None:
+def _diagram(ax: Axes, strip: Axes, curves: list[Reliability], depth: int) -> None:
     n_rows = max((curve.rows.sum() for curve in curves), default=0)
     note = f"depth {depth}, {n_rows:.0f} rows; dashed: right as often as confident"
     dress(ax, "", "share of rows that are right", note if n_rows else "")
@@ -108,7 +110,7 @@ def _diagram(ax: Axes, strip: Axes, curves: list[Curve], depth: int) -> None:
     number_scale(strip, "y", 3)
 
 
-def _points(ax: Axes, curve: Curve, n_rows: int) -> None:
+def _points(ax: Axes, curve: Reliability, n_rows: int) -> None:
     """A line through the bins that have rows; the more of them, the larger the bin's point."""
     held, look = curve.rows > 0, curve.look
     x, y = curve.confidence[held], curve.accuracy[held]
@@ -117,7 +119,7 @@ def _points(ax: Axes, curve: Curve, n_rows: int) -> None:
     ax.scatter(x, y, area, color=look.colour, marker=look.marker, clip_on=False, zorder=2.5)
 
 
-def _bars(ax: Axes, curve: Curve, n_rows: int, k: int, n_curves: int) -> None:
+def _bars(ax: Axes, curve: Reliability, n_rows: int, k: int, n_curves: int) -> None:
     """Those of all curves stand side by side in a bin."""
     n_bins = len(curve.rows)
     width = 0.8 / (n_bins * n_curves)
@@ -125,7 +127,7 @@ def _bars(ax: Axes, curve: Curve, n_rows: int, k: int, n_curves: int) -> None:
     ax.bar(left, curve.rows / n_rows, width, color=curve.look.colour, align="edge")
 
 
-def _errors(ax: Axes, curves: list[Curve], depth: int) -> None:
+def _errors(ax: Axes, curves: list[Reliability], depth: int) -> None:
     values = np.concatenate([curve.ece for curve in curves]) if curves else np.empty(0)
     known = values[np.isfinite(values)]
     note = "dashed: the depth shown on the left" if len(known) else ""

@@ -38,7 +38,7 @@ IN_BINS = "in bins of about as many rows"
 CANNOT = "noise and what is not known cannot be told:"
 
 
-class Parts(NamedTuple):
+class UncertaintyParts(NamedTuple):
     """Of n rows, in nats or in squared units of the target; the first three may be NaN."""
 
     total: np.ndarray
@@ -99,17 +99,21 @@ def uncertainty_regression(
     return figure
 
 
-def _known(parts, error, untold: str) -> tuple[Parts, np.ndarray]:
+def _known(parts, error, untold: str) -> tuple[UncertaintyParts, np.ndarray]:
     """Without the rows of which something is not known that should be."""
-    found, error = np.array(parts, np.float64), np.asarray(error, np.float64)
-    known = np.isfinite(found[3:] if untold else found).all(axis=0) & np.isfinite(error)
-    return Parts(*np.maximum(found[:, known], 0.0)), error[known]
+    found = UncertaintyParts(*np.array(parts, np.float64))
+    error = np.asarray(error, np.float64)
+    needed = (found.spread,) if untold else found
+    known = np.isfinite([*needed, error]).all(axis=0)
+    return UncertaintyParts(*(np.maximum(part[known], 0.0) for part in found)), error[known]
 
 
 # ---- both --------------------------------------------------------------------------------------
 
 
-def _parts_by_bin(ax: Axes, parts: Parts, unit: str, margin: float, squared_error=None) -> None:
+def _parts_by_bin(
+    ax: Axes, parts: UncertaintyParts, unit: str, margin: float, squared_error=None
+) -> None:
     """What the uncertainty of the surest rows to the least sure is made of; and, if it is given,
     their mean squared error."""
     dress(ax, f"total uncertainty, {IN_BINS}", f"mean ({unit})")
@@ -154,7 +158,7 @@ def _error_by_bin(ax: Axes, uncertainty: np.ndarray, wrong: np.ndarray, name: st
     number_scale(ax, "y")
 
 
-def _rows_by_part(ax: Axes, parts: Parts, wrong: np.ndarray) -> None:
+def _rows_by_part(ax: Axes, parts: UncertaintyParts, wrong: np.ndarray) -> None:
     """Rows to the right are noisy, rows high up are not known; wrong ones above right ones."""
     dress(ax, "aleatoric (nats)", "epistemic (nats)")
     if not len(wrong):

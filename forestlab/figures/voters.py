@@ -22,7 +22,7 @@ MOST_GROUPS = 20
 LEAST_ROWS = 10  # of a group: the mean of fewer says nothing
 
 
-class Groups(NamedTuple):
+class VoterGroups(NamedTuple):
     """Numbers of voters that lie together, k groups; each array is (k,)."""
 
     first: np.ndarray  # the least number of voters
@@ -77,7 +77,7 @@ def voters_curve(
 
 def group_voters(
     voters: np.ndarray, rows: np.ndarray, error: np.ndarray, std: np.ndarray | None
-) -> Groups:
+) -> VoterGroups:
     """Groups of neighbouring numbers of voters that have rows, 0 apart."""
     known = (voters > 0) & (rows > 0) & np.isfinite(error)
     voters, rows, error = voters[known], rows[known], error[known]
@@ -96,7 +96,7 @@ def group_voters(
         squares = total(rows * (std[known] ** 2 + error**2)) - n * mean**2
         half = _standard_error(squares, n)
         low, high = mean - half, mean + half
-    return Groups(voters[starts], voters[ends], n, total(rows * voters) / n, mean, low, high)
+    return VoterGroups(voters[starts], voters[ends], n, total(rows * voters) / n, mean, low, high)
 
 
 def _starts(voters: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -140,7 +140,7 @@ def _strip_below(figure: Figure, ax: Axes) -> Axes:
     return figure.add_axes((frame.x0, bottom, frame.width, STRIP / height))
 
 
-def _note(groups: Groups, without: int) -> str:
+def _note(groups: VoterGroups, without: int) -> str:
     notes = []
     if len(groups.rows):
         mean = f"{_overall(groups):.4g}, mean of {_rows(groups.rows.sum())}"
@@ -154,11 +154,11 @@ def _rows(n: int) -> str:
     return "1 row" if n == 1 else f"{n} rows"
 
 
-def _overall(groups: Groups) -> float:
+def _overall(groups: VoterGroups) -> float:
     return float(np.average(groups.error, weights=groups.rows))
 
 
-def _draw_errors(ax: Axes, groups: Groups) -> None:
+def _draw_errors(ax: Axes, groups: VoterGroups) -> None:
     colour = SPLIT_COLOURS["oob"]
     ax.axhline(_overall(groups), color=LINE, linewidth=1.0, linestyle=DASHES, zorder=1.5)
     ax.vlines(groups.voters, groups.low, groups.high, colors=colour, linewidths=1.4)
@@ -169,7 +169,7 @@ def _draw_errors(ax: Axes, groups: Groups) -> None:
     number_scale(ax, "y")
 
 
-def _draw_rows(ax: Axes, groups: Groups) -> None:
+def _draw_rows(ax: Axes, groups: VoterGroups) -> None:
     widths = groups.last - groups.first + 1
     ax.bar(groups.first - 0.5, groups.rows / widths, width=widths, align="edge", color=MAIN,
            alpha=0.6, edgecolor="white", linewidth=0.5)  # fmt: skip
@@ -177,6 +177,6 @@ def _draw_rows(ax: Axes, groups: Groups) -> None:
     number_scale(ax, "y", 3)
 
 
-def _number_voters(ax: Axes, groups: Groups) -> None:
+def _number_voters(ax: Axes, groups: VoterGroups) -> None:
     ax.set_xlim(groups.first[0] - 0.5, groups.last[-1] + 0.5)
     number_scale(ax, "x", 10, integer=True)

@@ -15,7 +15,7 @@ from forestlab.core.arrays import Columns, Forest, Settings, Tree, n_trees, plan
 from forestlab.core.bag import bag_counts, tree_features
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.encode import MAX_BINS, encode
-from forestlab.core.grow import Parts, grow_kernel
+from forestlab.core.grow import KernelParts, grow_kernel
 from forestlab.core.rng import tree_key
 from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
@@ -100,7 +100,7 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
 def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Callable:
     """The compiled grower of a recipe; `counted` if it is to count the cuts that it scores."""
     criterion, search = CRITERIA[recipe.criterion], SEARCHES[recipe.search]
-    parts = Parts(
+    parts = KernelParts(
         criterion.alias_of or recipe.criterion,
         "axis",
         search.alias_of or recipe.search,

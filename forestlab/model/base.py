@@ -4,14 +4,13 @@
 several trees at once. See sizes for the rest.
 """
 
-import copy
 import warnings
 
 import numpy as np
 from scipy.sparse import hstack
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import accuracy_score, get_scorer, r2_score
+from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -31,6 +30,7 @@ from forestlab.forest import (
     rows_outside,
 )
 from forestlab.model import parameters, storage
+from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, score
 from forestlab.tree.grown import visits
 from forestlab.tree.view import TreeView
 
@@ -173,7 +173,21 @@ class Model(BaseEstimator):
 
     # ---- looking at it, keeping it ----
 
-    def _view(self, t: int, kind: type = TreeView):
+    def name_features(self, names) -> None:
+        """Call the features by these names, as if the model had been fitted on a data frame.
+
+        Parameters
+        ----------
+        names : (n_features,) strings
+        """
+        check_is_fitted(self, "forest_")
+        n_features = self.n_features_in_
+        if len(names) != n_features:
+            raise ValueError(f"{n_features} features need as many names; got {len(names)}.")
+        self.feature_names_in_ = np.array(names, dtype=object)
+
+    def view(self, t: int, kind: type = TreeView):
+        """Tree t, to print, walk and draw."""
         check_is_fitted(self, "forest_")
         names = getattr(self, "feature_names_in_", None)
         if names is None:
@@ -241,8 +255,13 @@ class Classifier(ClassifierMixin, Model):
 
     def predict(self, X, depth=None) -> np.ndarray:
         """Classes, (n_rows,); with `depth` as if grown with that max_depth."""
-        best = self.predict_proba(X, depth).argmax(axis=1)
-        return self.classes_[best]
+        return self._decided(self.predict_proba(X, depth))
+
+    def _decided(self, probabilities) -> np.ndarray:
+        return self.classes_[probabilities.argmax(axis=1)]
+
+    def _answered(self, answers) -> AnsweredClassifier:
+        return AnsweredClassifier(self._decided(answers), answers, self.classes_)
 
 
 class Regressor(RegressorMixin, Model):
@@ -261,8 +280,13 @@ class Regressor(RegressorMixin, Model):
 
     def predict(self, X, depth=None) -> np.ndarray:
         """Means, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that max_depth."""
-        means = self._answer(self._check_X(X), depth)[0]
+        return self._decided(self._answer(self._check_X(X), depth)[0])
+
+    def _decided(self, means) -> np.ndarray:
         return means[:, 0] if self.n_outputs_ == 1 else means
+
+    def _answered(self, answers) -> AnsweredRegressor:
+        return AnsweredRegressor(self._decided(answers))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -274,7 +298,7 @@ class ManyTrees(Model):
     @property
     def trees_(self) -> list[TreeView]:
         """The trees, to print, walk and draw."""
-        return [self._view(t) for t in range(len(self))]
+        return [self.view(t) for t in range(len(self))]
 
     def __len__(self) -> int:
         check_is_fitted(self, "forest_")
@@ -330,7 +354,7 @@ class ManyTrees(Model):
         if self.task == "classification":
             self.oob_decision_function_ = answers
         else:
-            self.oob_prediction_ = answers[:, 0] if self.n_outputs_ == 1 else answers
+            self.oob_prediction_ = self._decided(answers)
         counts = np.ones(len(X), bool) if mass is None else mass > 0
         voted = counts & (self.oob_voters_ > 0)
         n_without = np.sum(counts & ~voted)
@@ -342,15 +366,5 @@ class ManyTrees(Model):
             )
         self.oob_score_ = np.nan
         if voted.any():
-            self.oob_score_ = self._judge(X[voted], y[voted], answers[voted])
-
-    def _judge(self, X, y, answers) -> float:
-        """Score answers as if this model had just given them, by any scorer."""
-        judged = copy.copy(self)
-        judged.__dict__["_answer"] = lambda *_: (answers, None)
-        judged.__dict__.pop("feature_names_in_", None)  # X has been checked, and is an array now
-        if isinstance(self.oob_score, str):
-            return get_scorer(self.oob_score)(judged, X, y)
-        default = accuracy_score if self.task == "classification" else r2_score
-        metric = self.oob_score if callable(self.oob_score) else default
-        return metric(y, judged.predict(X))
+            answered = self._answered(answers[voted])
+            self.oob_score_ = score(self.oob_score, answered, X[voted], y[voted])

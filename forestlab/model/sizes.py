@@ -15,7 +15,7 @@ class OneTree(Model):
     @property
     def tree_(self) -> GrownTree:
         """The tree, to print, walk and draw, with the arrays of scikit-learn's `Tree`."""
-        return self._once(lambda: self._view(0, GrownTree))
+        return self._once(lambda: self.view(0, GrownTree))
 
     @property
     def max_features_(self) -> int:

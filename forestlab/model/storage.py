@@ -9,13 +9,12 @@ does not look at bounds, may walk them.
 """
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from forestlab.atomic import whole_file
 from forestlab.core.arrays import (
     LEAF,
     NODE,
@@ -30,7 +29,7 @@ from forestlab.forest import Recipe
 
 VERSION = 1
 TEXT = "format.json"
-FOREST = Forest._fields[:-1]  # the steps are derived
+FOREST = [name for name in Forest._fields if name != "steps"]  # these are derived
 
 
 # ---- writing -----------------------------------------------------------------------------------
@@ -58,17 +57,8 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
     arrays = {name: _without_objects(name, array) for name, array in arrays.items()}
     arrays |= {f"forest.{name}": getattr(forest, name) for name in FOREST}
     arrays[TEXT] = np.frombuffer(json.dumps(text).encode(), np.uint8)
-    _write_whole(Path(path), arrays)
-
-
-def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    path = path.resolve()
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".forestlab-") as scratch:
-        # Only the folder is private: the file gets the permissions that any new file would.
-        written = Path(scratch, path.name)
-        with open(written, "wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        os.replace(written, path)
+    with whole_file(Path(path)) as written, open(written, "wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def _without_objects(name: str, array: np.ndarray) -> np.ndarray:
@@ -157,8 +147,12 @@ def check_forest(forest: Forest, n_features: int) -> None:
     _check(stats.dtype == np.float64 and stats.ndim == 2 and stats.size > 0, "statistics")
     _check(len(stats) == len(nodes), "statistics")
     _check(forest.params.dtype == np.float64 and forest.bits.dtype == np.uint64, "pools")
-    pools = (nodes, forest.params, forest.bits)
-    for first, pool in zip(forest[4:7], pools, strict=True):
+    offsets = (
+        (forest.first_node, nodes),
+        (forest.first_param, forest.params),
+        (forest.first_bit, forest.bits),
+    )
+    for first, pool in offsets:
         _check(first.dtype == np.int64 and first.ndim == 1, "offsets")
         _check(len(first) == len(forest.first_node) > 1 and first[0] == 0, "offsets")
         _check((np.diff(first) >= 0).all() and first[-1] == len(pool), "offsets")

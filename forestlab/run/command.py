@@ -28,7 +28,7 @@ from omegaconf import OmegaConf
 from forestlab import config as configs
 from forestlab.config import Config, ConfigError
 from forestlab.run.mistakes import MISTAKES, one_line
-from forestlab.run.plan import MOST_CHECKED, Plan, is_told, options_of, parsed, plan, told
+from forestlab.run.plan import MOST_CHECKED, Work, is_told, options_of, parsed, plan, told
 
 # How jobs in other processes know of their sweep: the parent run, and the keys that vary.
 PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
@@ -172,7 +172,7 @@ def _run_one() -> int:
     return 1 if any(result.status == "FAILED" for result in results) else 0
 
 
-def _run_sweep(todo: Plan) -> int:
+def _run_sweep(todo: Work) -> int:
     from forestlab.run import sweep, terminal
 
     global parent
@@ -201,7 +201,7 @@ def _run_sweep(todo: Plan) -> int:
     return code
 
 
-def _do_jobs(todo: Plan) -> None:
+def _do_jobs(todo: Work) -> None:
     """Jobs of `sweeps` run here, one after the other: Hydra would compose each of them twice, which
     takes longer than a small run (0.3 s of 0.5). Other launchers and sweepers get all the products.
     """

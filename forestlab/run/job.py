@@ -220,7 +220,7 @@ def fit_and_study(config: Config, show: bool) -> Done:
     asked = splits["test"] if len(splits["test"][1]) else splits["train"]
     with _timing(seconds, "predict"):
         model.predict(asked[0])
-    model.feature_names_in_ = np.array(data.dataset.frame.columns, dtype=object)
+    model.name_features(data.dataset.frame.columns)
     with _timing(seconds, "study"):
         found = study(model, splits, n_jobs, wanted.name, wanted.rows, wanted.cuts)
         drawn = _draw_and_fit(config, data, n_jobs, show) if wanted.draws else None
@@ -425,7 +425,10 @@ def _tags(config: Config) -> dict[str, Any]:
 
 def main_value(result: Result) -> float | None:
     """The main metric on validation, for sweepers that look for the best job."""
-    return result.metrics.get("accuracy/valid", result.metrics.get("rmse/valid"))
+    from forestlab.study.metrics import MAIN
+
+    found = (result.metrics.get(f"{metric}/valid") for metric in MAIN.values())
+    return next((value for value in found if value is not None), None)
 
 
 def _numbers(done: Done) -> list:
@@ -457,7 +460,7 @@ def _log(config: Config, store, run_id: str, name: str, done: Done) -> list:
             (folder / "git.diff").write_text(diff)
         if config.study.name != "off":
             artifacts.write(
-                folder, done.found, done.drawn, done.model._view(0), data.parts._asdict(), name,
+                folder, done.found, done.drawn, done.model.view(0), data.parts._asdict(), name,
                 data.dataset.image_shape, config.tracking.pictures,
             )  # fmt: skip
         tracking.log_folder(store, run_id, folder)

@@ -1,12 +1,12 @@
 """What is wrong with a command line, in one sentence: what was given, what is allowed."""
 
-import difflib
 import re
 
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf.errors import OmegaConfBaseException
 
 from forestlab.config import GROUPS, TOP, ConfigError, flat_defaults
+from forestlab.spelling import did_you_mean, most_like
 
 MISTAKES = (ConfigError, HydraException, OmegaConfBaseException)  # of the person at the keyboard
 NOISE = (
@@ -83,9 +83,9 @@ def no_option(key: str) -> str:
         inside = {n.removeprefix(prefix): n for n in flat_defaults() if n.startswith(prefix)}
     elsewhere = {name.split(".")[-1]: name for name in flat_defaults()}
     for names in (inside, elsewhere):
-        near = difflib.get_close_matches(end, names, 1)
+        near = most_like(end, names)
         if near:
-            return f"there is no option {key!r}: did you mean {names[near[0]]}?"
+            return f"there is no option {key!r}: {did_you_mean(names[near])}"
     return f"there is no option {key!r}: {place} has {', '.join(inside)}."
 
 

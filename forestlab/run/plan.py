@@ -34,7 +34,9 @@ UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs")  # overrides that no
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
 
 
-class Plan(NamedTuple):
+class Work(NamedTuple):
+    """What a command line asks for."""
+
     configs: list[Any]  # of the jobs, or of the first MOST_CHECKED
     n_jobs: int
     is_sweep: bool
@@ -121,7 +123,7 @@ def is_told(override: Override) -> bool:
 # ---- jobs --------------------------------------------------------------------------------------
 
 
-def plan(options: Namespace, most: int | None = MOST_CHECKED) -> Plan:
+def plan(options: Namespace, most: int | None = MOST_CHECKED) -> Work:
     """What the command line asks for; of a sweep by Hydra at most so many jobs are composed."""
     with _hydra_with(options.config_dir) as loader:
         given = parsed(options.overrides, loader)
@@ -134,10 +136,10 @@ def plan(options: Namespace, most: int | None = MOST_CHECKED) -> Plan:
             return _plan_sweep(composer, given, loader, most)
         if swept:
             raise ConfigError(f"{swept[0].input_line} is a sweep: add -m to run it.")
-        return Plan([configs.settled(composer.base, False)], 1, False, [], "")
+        return Work([configs.settled(composer.base, False)], 1, False, [], "")
 
 
-def _plan_sweep(composer: "_Composer", given: list[Override], loader, most: int | None) -> Plan:
+def _plan_sweep(composer: "_Composer", given: list[Override], loader, most: int | None) -> Work:
     base, settings = composer.base, composer.hydra
     own = [f"{key}={value}" for key, value in (settings.sweeper.params or {}).items()]
     shared = parsed(own, loader) + given
@@ -145,7 +147,7 @@ def _plan_sweep(composer: "_Composer", given: list[Override], loader, most: int 
     lines = [shared + product for product in products]
     swept = [o for line in lines for o in line if o.is_sweep_override()]
     words = [str(o.input_line).lstrip("+") for o in shared if is_told(o)]
-    planned = Plan(
+    planned = Work(
         configs=[configs.settled(copy.deepcopy(base), True)],
         n_jobs=1,
         is_sweep=True,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forestlab.config import ConfigError, home
+from forestlab.study.metrics import MAIN
 
 WIDEST_NAME = 60  # letters of a run's name in a table
 
@@ -62,19 +63,9 @@ def killed() -> None:
 
 def _shown(result) -> dict[str, float]:
     """The metrics worth a column."""
-    wanted = (
-        "accuracy/valid",
-        "accuracy/test",
-        "accuracy/oob",
-        "rmse/valid",
-        "rmse/test",
-        "rmse/oob",
-    )
-    found = {name: result.metrics[name] for name in wanted if name in result.metrics}
-    for name in ("chosen/depth", "seconds/fit"):
-        if name in result.metrics:
-            found[name] = result.metrics[name]
-    return found
+    main = [f"{metric}/{split}" for metric in MAIN.values() for split in ("valid", "test", "oob")]
+    wanted = (*main, "chosen/depth", "seconds/fit")
+    return {name: result.metrics[name] for name in wanted if name in result.metrics}
 
 
 def summary(results: list, parent) -> None:
@@ -85,12 +76,12 @@ def summary(results: list, parent) -> None:
         rows = [("run", "status", *names)]
         for result, metrics in zip(results, shown, strict=True):
             cells = (f"{metrics[name]:.4g}" if name in metrics else "" for name in names)
-            rows.append((short(result.name, WIDEST_NAME), result.status.lower(), *cells))
-        print("\n".join(aligned(rows, "<<" + ">" * len(names))))
+            rows.append((abridged(result.name, WIDEST_NAME), result.status.lower(), *cells))
+        print("\n".join(in_columns(rows, "<<" + ">" * len(names))))
     _say_where(results, parent)
 
 
-def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
+def in_columns(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
     """Lines of columns that are as wide as what they hold; `sides` has a < or > for each column,
     the side on which it is flush."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -102,7 +93,7 @@ def aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
     ]
 
 
-def short(text: str, most: int) -> str:
+def abridged(text: str, most: int) -> str:
     """The text, or its beginning and end around an ellipsis."""
     if len(text) <= most:
         return text

@@ -96,14 +96,19 @@ def add_draw(sums: Sums | None, answers: np.ndarray, expected: np.ndarray) -> Su
     n_classes = expected.shape[1] if expected.ndim == 2 else 0
     labels = answers.argmax(axis=2) if n_classes else np.zeros(answers.shape, np.intp)
     votes = np.equal(labels[..., None], np.arange(n_classes)).astype(np.int32)
-    parts = errors, np.einsum("dmk,dmk->dm", errors, errors), votes
+    own = Sums(1, errors, np.einsum("dmk,dmk->dm", errors, errors), votes)
     if sums is None:
-        return Sums(1, *parts)
+        return own
     n_depths = max(len(sums.squares), len(answers))
-    pairs = zip(sums[1:], parts, strict=True)
+
+    def together(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+        return _deepened(old, n_depths) + _deepened(new, n_depths)
+
     return Sums(
         sums.n_draws + 1,
-        *(_deepened(old, n_depths) + _deepened(new, n_depths) for old, new in pairs),
+        together(sums.errors, own.errors),
+        together(sums.squares, own.squares),
+        together(sums.votes, own.votes),
     )
 
 
@@ -164,43 +169,6 @@ def decompose_labels(sums: Sums, posterior: np.ndarray, y=None) -> LabelDecompos
         1.0 - p_right.mean(axis=1),
         measured,
     )
-
-
-def decompose_numbers(answers: np.ndarray, truth: np.ndarray, noise, y=None) -> Decomposition:
-    """Bias², variance and noise of R draws of answers.
-
-    Parameters
-    ----------
-    answers : (R, D, m)
-    truth : (m,) expected targets
-    noise : their variance, a number or (m,)
-    y : (m,) drawn targets, to measure the error on; or None
-    """
-    return decompose_squares(_sum_up(answers, truth), truth, noise, y)
-
-
-def decompose_classes(
-    answers: np.ndarray, posterior: np.ndarray, y=None
-) -> tuple[Decomposition, LabelDecomposition]:
-    """The parts of the Brier score and of the share of wrong labels.
-
-    Parameters
-    ----------
-    answers : (R, D, m, n_classes) probabilities
-    posterior : (m, n_classes) true ones
-    y : (m,) codes of drawn classes, to measure the errors on; or None
-    """
-    sums = _sum_up(answers, posterior)
-    noise = (posterior * (1.0 - posterior)).sum(axis=1)
-    return decompose_squares(sums, posterior, noise, y), decompose_labels(sums, posterior, y)
-
-
-def _sum_up(answers: np.ndarray, expected: np.ndarray) -> Sums:
-    _require_two(len(answers))
-    sums = add_draw(None, answers[0], expected)
-    for answer in answers[1:]:
-        sums = add_draw(sums, answer, expected)
-    return sums
 
 
 def _require_two(n_draws: int) -> None:

@@ -15,7 +15,7 @@ from forestlab.forest import BLOCK_NUMBERS
 from forestlab.study.coverage import SLACK, Band
 
 
-class Members(NamedTuple):
+class LeafRows(NamedTuple):
     """The training rows that one tree knows, ordered by their leaves."""
 
     leaves: np.ndarray  # (k,) ascending
@@ -61,15 +61,15 @@ def leaf_intervals(train_ends, weights, y, ends, levels) -> Band:
     return Band(found[: len(levels)], found[len(levels) :])
 
 
-def _members(ends: np.ndarray, weights: np.ndarray, ranks: np.ndarray) -> Members:
+def _members(ends: np.ndarray, weights: np.ndarray, ranks: np.ndarray) -> LeafRows:
     known = np.flatnonzero(weights)
     known = known[np.argsort(ends[known], kind="stable")]
     leaves, places = np.unique(ends[known], return_inverse=True)
     totals = np.bincount(places, weights[known])
-    return Members(leaves[places], ranks[known], weights[known] / totals[places])
+    return LeafRows(leaves[places], ranks[known], weights[known] / totals[places])
 
 
-def _weights(trees: list[Members], ends: np.ndarray, n: int) -> np.ndarray:
+def _weights(trees: list[LeafRows], ends: np.ndarray, n: int) -> np.ndarray:
     """Σ over trees of the shares of training rows, (n_rows in block, n) in order of the target."""
     weights = np.zeros((ends.shape[1], n))
     for tree, found in zip(trees, ends, strict=True):

@@ -150,9 +150,10 @@ class _Judge:
 
     def sums(self, sums: DepthSums) -> dict[str, np.ndarray]:
         """What every metric adds up over the rows, (n_depths, m) each."""
-        self.judge(sums, *self.outcome[:4])
+        told = self.outcome
+        self.judge(sums, told.truth, told.answer, told.p_true, told.brier)
         voted = sums.voters > 0
-        return sums_of(self.outcome if voted.all() else _only(self.outcome, voted), self.task)
+        return sums_of(told if voted.all() else _only(told, voted), self.task)
 
 
 def _only(outcome: Outcome, rows: np.ndarray) -> Outcome:

@@ -1,0 +1,47 @@
+"""Scores of answers that a model has given already, by whatever scikit-learn scores models with."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, get_scorer, r2_score
+
+
+class AnsweredRegressor(RegressorMixin, BaseEstimator):
+    """A regressor that has its answers: scorers ask it in the place of the one that gave them."""
+
+    def __init__(self, predicted: np.ndarray):
+        self.predicted = predicted
+
+    def predict(self, X) -> np.ndarray:
+        return self.predicted
+
+
+class AnsweredClassifier(ClassifierMixin, BaseEstimator):
+    """Likewise of classes, with their probabilities."""
+
+    def __init__(self, predicted: np.ndarray, probabilities: np.ndarray, classes: np.ndarray):
+        self.predicted, self.probabilities, self.classes = predicted, probabilities, classes
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return self.classes
+
+    def predict(self, X) -> np.ndarray:
+        return self.predicted
+
+    def predict_proba(self, X) -> np.ndarray:
+        return self.probabilities
+
+
+def score(scoring, answered: AnsweredRegressor | AnsweredClassifier, X, y) -> float:
+    """How good answers are.
+
+    Parameters
+    ----------
+    scoring : a scorer's name; or a function of (y, predicted); or else the score is R² or accuracy
+    answered : the answers for the rows X, of which y is the truth
+    """
+    if isinstance(scoring, str):
+        return get_scorer(scoring)(answered, X, y)
+    default = accuracy_score if isinstance(answered, AnsweredClassifier) else r2_score
+    metric = scoring if callable(scoring) else default
+    return metric(y, answered.predicted)
