@@ -30,6 +30,12 @@ from forestlab.study.bias import (
     depth_of,
 )
 
+
+def growing(build, make):
+    """Forests of an estimator, each with the seed that its training set was drawn with."""
+    return lambda seed: build().set_params(random_state=seed).fit(*make(seed)).grown
+
+
 few_examples = settings(max_examples=60, deadline=None, derandomize=True)
 generators = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
@@ -358,7 +364,7 @@ def test_one_draw_is_refused():
         numbers_apart(np.zeros((1, 2, 3)), np.zeros(3), 0.0)
     for n_draws in (0, 1):
         with pytest.raises(ValueError, match=f"{told} {n_draws}"):
-            bias_variance(TreeRegressor, None, np.zeros((3, 1)), np.zeros(3), 0.0, n_draws)
+            bias_variance(None, np.zeros((3, 1)), np.zeros(3), 0.0, n_draws)
 
 
 # ---- depths ------------------------------------------------------------------------------------
@@ -412,7 +418,8 @@ def test_every_depth_is_what_refits_at_that_depth_give(name, variant):
         return model.predict_proba(X) if classes else model.predict(X)
 
     reached = set()
-    found = bias_variance(build, lambda seed: draw(name, 25, seed), X, *known, 4, seed=5, y=y)
+    grow = growing(build, lambda seed: draw(name, 25, seed))
+    found = bias_variance(grow, X, *known, 4, seed=5, y=y)
     n_depths = len(found.squared.error)
     [refit(seed, None) for seed in seeds]
     assert max(reached) == n_depths - 1
@@ -444,7 +451,7 @@ def test_a_class_that_a_draw_has_not_seen_gets_nothing():
     X, y = draw("waveform", 60, seed=0)
     some = y != 1
     model = TreeClassifier(random_state=0).fit(X[some], y[some])
-    answers = answers_by_depth(model, X, 3)
+    answers = answers_by_depth(model.grown, X, 3)
     np.testing.assert_array_equal(answers[..., 1], 0.0)
     np.testing.assert_array_equal(answers[-1][:, [0, 2]], model.predict_proba(X))
     np.testing.assert_allclose(answers.sum(axis=2), 1.0)
@@ -454,9 +461,8 @@ def asked(name, variant, n_rows=50, n_draws=6, **options):
     X, y = draw(name, 80, seed=123)
     known = truth(name, X)
     build = variants(TASKS[name])[variant]
-    return bias_variance(
-        build, lambda seed: draw(name, n_rows, seed), X, *known, n_draws, y=y, **options
-    )
+    grow = growing(build, lambda seed: draw(name, n_rows, seed))
+    return bias_variance(grow, X, *known, n_draws, y=y, **options)
 
 
 def test_draws_have_seeds_of_their_own_and_begin_alike():
@@ -468,7 +474,7 @@ def test_draws_have_seeds_of_their_own_and_begin_alike():
 
     X, _ = draw("sine", 10, seed=0)
     for n_draws, seed in ((3, 0), (5, 0), (3, 1)):
-        bias_variance(TreeRegressor, make, X, *truth("sine", X), n_draws, seed)
+        bias_variance(growing(TreeRegressor, make), X, *truth("sine", X), n_draws, seed)
     assert seeds[:3] == seeds[3:6]
     assert len(set(seeds)) == 8
 
@@ -479,7 +485,7 @@ def test_a_draw_has_a_random_state_of_its_own():
     known = truth("friedman1", X)
     rows = draw("friedman1", 50, seed=0)
     parts = [
-        bias_variance(build, lambda seed: rows, X, *known, 3).squared.variance[-1]
+        bias_variance(growing(build, lambda seed: rows), X, *known, 3).squared.variance[-1]
         for build in (
             lambda: TreeRegressor(ties="first"),
             lambda: TreeRegressor(max_features=1, random_state=7),
@@ -507,8 +513,9 @@ def test_progress_is_shown_and_threads_change_nothing():
 
 def test_a_truth_of_another_task_is_refused():
     X, _ = draw("twonorm", 5, seed=0)
+    grow = growing(TreeRegressor, lambda seed: draw("sine", 9, seed))
     with pytest.raises(ValueError, match="truth is one of classification, the model one of regr"):
-        bias_variance(TreeRegressor, None, X, *truth("twonorm", X), 2)
+        bias_variance(grow, X, *truth("twonorm", X), 2)
 
 
 def assert_means(samples, means):
@@ -526,7 +533,8 @@ def grow_many(name, n_draws=120, n_rows=30):
     def build():
         return variants(TASKS[name])["tree"]().set_params(max_depth=3)
 
-    found = bias_variance(build, lambda seed: draw(name, n_rows, seed), X, *known, n_draws)
+    grow = growing(build, lambda seed: draw(name, n_rows, seed))
+    found = bias_variance(grow, X, *known, n_draws)
     models = (
         build().set_params(random_state=seed).fit(*draw(name, n_rows, seed))
         for seed in range(n_draws)

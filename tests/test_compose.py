@@ -117,7 +117,7 @@ def test_a_class_that_training_does_not_see_is_wrong_and_not_another():
     X, y = np.arange(8.0)[:, None], np.array(list("aaaacccc"))
     model = TreeClassifier().fit(X, y)
     test = (np.array([[0.0], [1.0], [6.0], [7.0]]), np.array(list("abcd")))
-    found = study(model, {"train": (X, y), "test": test}, 1)
+    found = study(model.grown, {"train": (X, y), "test": test}, 1)
     assert found.curves["accuracy"]["test"][-1] == 0.5
     assert found.confusions["test"].tolist() == [[1, 0], [0, 1]]
     assert found.curves["brier"]["test"][-1] == 1.0  # right rows 0, unseen ones 1 + 1

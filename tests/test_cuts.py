@@ -58,14 +58,14 @@ def test_as_many_as_the_twin_scores(search, n_thresholds, options, monkeypatch):
     model = ForestClassifier(
         3, search=search, n_thresholds=n_thresholds, random_state=1, **options
     ).fit(X, y)
-    assert cuts_scored(model, X, y).tolist() == counted_in_twin(model, X, y, monkeypatch)
+    assert cuts_scored(model.grown, X, y).tolist() == counted_in_twin(model, X, y, monkeypatch)
 
 
 @pytest.mark.parametrize("search", SEARCHES)
 def test_of_numbers(search, monkeypatch):
     X, y = data("regression")
     model = ForestRegressor(2, search=search, max_features=2, random_state=0).fit(X, y)
-    assert cuts_scored(model, X, y).tolist() == counted_in_twin(model, X, y, monkeypatch)
+    assert cuts_scored(model.grown, X, y).tolist() == counted_in_twin(model, X, y, monkeypatch)
 
 
 def test_bins(monkeypatch):
@@ -75,7 +75,7 @@ def test_bins(monkeypatch):
         search: TreeClassifier(search=search, max_depth=3).fit(X, y)
         for search in ("exact", "histogram")
     }
-    found = {search: cuts_scored(model, X, y).tolist() for search, model in models.items()}
+    found = {search: cuts_scored(model.grown, X, y).tolist() for search, model in models.items()}
     assert found["histogram"] < found["exact"]
     for search, model in models.items():
         assert found[search] == counted_in_twin(model, X, y, monkeypatch)
@@ -94,7 +94,7 @@ def test_a_run_tells_it(monkeypatch, tmp_path):
     X, y = data.X[data.parts.train], data.y[data.parts.train]
     model = ForestClassifier(3, random_state=0).fit(X, y)
     codes = np.unique(y, return_inverse=True)[1]
-    assert run.results[0].metrics["trees/cuts"] == cuts_scored(model, X, codes).mean()
+    assert run.results[0].metrics["trees/cuts"] == cuts_scored(model.grown, X, codes).mean()
 
 
 @pytest.mark.parametrize("more", ["model.rho=3", "model.class_weight=balanced"])

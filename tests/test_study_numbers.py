@@ -6,12 +6,13 @@ import naive
 import naive_study
 import numpy as np
 import pytest
+from test_bias import growing
 from test_combine import FORESTS, trees_of
 from test_cuts import counted_in_twin
 
 from forestlab.datasets.truth import draw, truth
 from forestlab.study.bias import bias_variance
-from forestlab.study.findings import codes_of, study
+from forestlab.study.findings import study
 from forestlab.study.numbers import numbers_of
 
 N_TRAIN, N_OTHER, N_TREES = 45, 25, 6
@@ -64,10 +65,10 @@ def studied(task, name):
             data[split][1][::7] = 3  # between the classes of training
     grown = {"max_depth": 5, "random_state": 4} | options
     model = FORESTS[task](N_TREES, **grown).fit(*data["train"])
-    found = study(model, data, 1, "full", most_rows)
+    found = study(model.grown, data, 1, "full", most_rows)
     world = naive_study.World(
         task, model.combine, trees_of(model), bags_of(model), model.recipe_.replace,
-        {split: (X, codes_of(model, y)) for split, (X, y) in data.items()}, SIZES, most_rows,
+        {split: (X, model.grown.codes(y)) for split, (X, y) in data.items()}, SIZES, most_rows,
     )  # fmt: skip
     return world, found, model, data
 
@@ -130,7 +131,7 @@ def test_the_worlds_have_what_is_hard():
 def test_the_number_of_cuts_is_its_twin(task, monkeypatch):
     X, y = rows_for(task, N_TRAIN, 1)
     model = FORESTS[task](3, max_depth=4, random_state=0).fit(X, y)
-    found = study(model, {"train": (X, y)}, 1, "off", count_cuts=True)
+    found = study(model.grown, {"train": (X, y)}, 1, "off", count_cuts=True)
     logged = {name: value for name, value, _ in numbers_of(found, None, {"fit": 2.5})}
     assert logged["trees/cuts"] == np.mean(counted_in_twin(model, X, y, monkeypatch))
     assert logged["seconds/fit"] == 2.5
@@ -153,7 +154,7 @@ def test_every_number_over_draws_is_its_twin(name):
     def make(seed):
         return draw(name, 4, seed=seed)
 
-    found = bias_variance(build, make, X, known.expected, known.noise, 4, 1, y)
+    found = bias_variance(growing(build, make), X, known.expected, known.noise, 4, 1, y)
     forests = [trees_of(model) for model in models]
     if task == "classification":
         assert min(len(model.classes_) for model in models) == 2
@@ -220,10 +221,10 @@ def small_world(task):
     X, y = rows_for(task, N_TRAIN, 1)
     X = X[:, :1] if task == "regression" else X[:, :2]
     model = FORESTS[task](N_TREES, max_depth=4, random_state=0).fit(X, y)
-    found = study(model, {"train": (X, y)}, 1, "full", 10)
+    found = study(model.grown, {"train": (X, y)}, 1, "full", 10)
     world = naive_study.World(
-        task, "average", trees_of(model), bags_of(model), True, {"train": (X, codes_of(model, y))},
-        SIZES, 10,
+        task, "average", trees_of(model), bags_of(model), True,
+        {"train": (X, model.grown.codes(y))}, SIZES, 10,
     )  # fmt: skip
     return world, found.deeper
 
@@ -277,5 +278,5 @@ def test_a_plane_is_drawn_at_four_depths_of_equal_ratios(n_classes):
     model = FORESTS["classification"](1, bootstrap=False, random_state=0).fit(X, y)
     deepest = naive.depths(trees_of(model)[0][0]).max()
     assert deepest == 0 if n_classes == 1 else deepest > 8
-    drawn = study(model, {"train": (X, y)}, 1, "full", 10).deeper.regions.posteriors
+    drawn = study(model.grown, {"train": (X, y)}, 1, "full", 10).deeper.regions.posteriors
     assert list(drawn) == sorted({round(max(deepest, 1) ** (i / 3)) for i in range(4)})

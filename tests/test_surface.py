@@ -18,7 +18,7 @@ from forestlab.core.arrays import AXIS, LEAF, NODE, Tree, plant
 from forestlab.core.search import SEARCHES
 from forestlab.forest import BLOCK_ROWS, Asked, bags, by_depth, combined, rows_outside
 from forestlab.study.curves import confusion, error_by_voters, oob_by_trees
-from forestlab.study.findings import codes_of, study
+from forestlab.study.findings import study
 from forestlab.study.metrics import METRICS
 from forestlab.study.surface import deepest, grid_of_sizes, surface
 from forestlab.tree.handmade import build_tree
@@ -32,7 +32,7 @@ def walked(model, X, y, n_depths=None, sizes=None, n_jobs=1, oob=False):
     outside = None
     if oob:
         outside = rows_outside(*bags_of(model))
-    truth = codes_of(model, y)
+    truth = model.grown.codes(y)
     asked = Asked(model.forest_, model.task, model.combine, n_depths)
     return surface(asked, X, truth, sizes, n_jobs, outside)
 
@@ -52,7 +52,7 @@ def same(one, other):
 def test_every_cell_is_what_the_naive_forest_says(combiner, task):
     X, y = data_for(task, 60)
     model = forest_for(task, 5, combine=combiner).fit(X, y)
-    truth, counts = codes_of(model, y), bags(*bags_of(model))
+    truth, counts = model.grown.codes(y), bags(*bags_of(model))
     everyone, oob = walked(model, X, y, n_depths=4, sizes=[1, 3, 5], oob=True)
     for found, held in ((everyone, None), (oob, counts)):
         assert set(found.values) == {name for name, row in METRICS.items() if row.task == task}
@@ -108,7 +108,7 @@ def test_the_last_cell_is_the_forest_as_it_is(task):
     X, y = data_for(task, BLOCK_ROWS + 50)
     model = forest_for(task).fit(X, y)
     found, _ = walked(model, X, y)
-    plain = deepest(model.forest_, task, "average", X, codes_of(model, y))
+    plain = deepest(model.forest_, task, "average", X, model.grown.codes(y))
     assert same([plain.answers], [found.answers])
     for metric, values in plain.values.items():
         assert values.shape == (1, 1)
@@ -168,7 +168,7 @@ def test_the_error_by_trees_is_that_of_the_surface(combiner, task):
     X, y = data_for(task, BLOCK_ROWS + 20)
     model = forest_for(task, 6, combine=combiner).fit(X, y)
     _, oob = walked(model, X, y, sizes=range(1, 7), oob=True)
-    asked = model.forest_, task, combiner, X, codes_of(model, y)
+    asked = model.forest_, task, combiner, X, model.grown.codes(y)
     outside = rows_outside(*bags_of(model))
     one, two = (oob_by_trees(*asked, outside, n_jobs) for n_jobs in (1, 2))
     assert same([one], [two])
@@ -184,7 +184,7 @@ def small_surface():
     model = forest_for("classification", 3).fit(X, y)
     X = np.where(np.arange(X.size).reshape(X.shape) % 5 == 0, np.nan, X)
     asked = Asked(model.forest_, model.task, model.combine, 4)
-    found, oob = surface(asked, X, codes_of(model, y), None, 1, rows_outside(*bags_of(model)))
+    found, oob = surface(asked, X, model.grown.codes(y), None, 1, rows_outside(*bags_of(model)))
     answers = combined(model.forest_, model.task, model.combine, X)[0]
     numbers = [*found.values.values(), *oob.values.values(), found.answers, answers]
     return [values.tolist() for values in numbers]
@@ -299,7 +299,7 @@ def test_single_trees_can_be_studied(task, name):
     cls = TreeClassifier if task == "classification" else TreeRegressor
     X, y = data_for(task)
     model = cls(max_depth=3, random_state=0).fit(X, y)
-    found = study(model, {"train": (X, y), "valid": (X[:0], y[:0]), "test": (X, y)}, 1, name)
+    found = study(model.grown, {"train": (X, y), "valid": (X[:0], y[:0]), "test": (X, y)}, 1, name)
     assert set(found.surfaces) == {"train", "test"}
     assert found.oob_by_trees is None
     curve = found.curves[found.main]["train"]

@@ -12,6 +12,7 @@ from forestlab.forest.growing import (
     product,
     tree_seed,
 )
+from forestlab.forest.grown import Grown
 from forestlab.forest.importance import decreases, importances
 from forestlab.forest.threads import (
     BLOCK_NUMBERS,
@@ -26,6 +27,7 @@ __all__ = [
     "BLOCK_ROWS",
     "Asked",
     "DepthWalk",
+    "Grown",
     "Recipe",
     "bags",
     "balance",

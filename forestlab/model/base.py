@@ -19,6 +19,7 @@ from tqdm import tqdm
 from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.core.encode import rounded_columns
 from forestlab.forest import (
+    Grown,
     Recipe,
     balance,
     combined,
@@ -172,6 +173,13 @@ class Model(BaseEstimator):
         return mean / mean.sum() if mean.sum() > 0 else mean
 
     # ---- looking at it, keeping it ----
+
+    @property
+    def grown(self) -> Grown:
+        """The fitted forest as a value, which a study takes."""
+        check_is_fitted(self)
+        drawn = self.recipe_, self.seed_, self.n_rows_, self.chances_
+        return Grown(self.forest_, self.task, self.combine, *drawn, getattr(self, "classes_", None))
 
     def name_features(self, names) -> None:
         """Call the features by these names, as if the model had been fitted on a data frame.

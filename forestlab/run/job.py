@@ -222,7 +222,7 @@ def fit_and_study(config: Config, show: bool) -> Done:
         model.predict(asked[0])
     model.name_features(data.dataset.frame.columns)
     with _timing(seconds, "study"):
-        found = study(model, splits, n_jobs, wanted.name, wanted.rows, wanted.cuts)
+        found = study(model.grown, splits, n_jobs, wanted.name, wanted.rows, wanted.cuts)
         drawn = _draw_and_fit(config, data, n_jobs, show) if wanted.draws else None
     if compile_seconds() > waited:
         seconds["compile"] = compile_seconds() - waited
@@ -254,6 +254,7 @@ def _timing(seconds: dict[str, float], name: str) -> Iterator[None]:
 
 def _draw_and_fit(config: Config, data: Prepared, n_jobs: int, show: bool):
     """Bias and variance over further training sets, on the test rows, else on validation."""
+    from forestlab.forest import Grown
     from forestlab.study.bias import bias_variance
 
     wanted, task = config.dataset, data.dataset.task
@@ -261,15 +262,14 @@ def _draw_and_fit(config: Config, data: Prepared, n_jobs: int, show: bool):
     known = truth(wanted.name, data.X[rows], wanted.noise)
     n_rows = config.study.draw_rows or len(data.parts.train)
 
-    def make(seed: int):
+    def grow(seed: int) -> Grown:
         X, y = draw(wanted.name, n_rows, seed, wanted.noise)
         if wanted.label_noise:
             y = datasets.noisy_labels(y, wanted.label_noise, seed)
-        return X, y
+        return build(config, task).set_params(random_state=seed).fit(X, y).grown
 
     return bias_variance(
-        lambda: build(config, task),
-        make,
+        grow,
         data.X[rows],
         *known,
         config.study.draws,

@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import LEAF, Forest
-from forestlab.forest import by_depth
+from forestlab.forest import Grown, by_depth
 
 
 class Decomposition(NamedTuple):
@@ -180,8 +180,7 @@ def _require_two(n_draws: int) -> None:
 
 
 def bias_variance(
-    build: Callable,
-    make: Callable[[int], tuple[np.ndarray, np.ndarray]],
+    grow: Callable[[int], Grown],
     X: np.ndarray,
     expected: np.ndarray,
     noise,
@@ -195,16 +194,15 @@ def bias_variance(
 
     Parameters
     ----------
-    build : () → an estimator, not yet fitted; every draw gives it a random_state of its own, so
-        that variance is that of the training rows and of the forest's own draws together
-    make : seed → training rows and targets; classes are numbered from 0
+    grow : seed → a forest grown with it, on a training set drawn with it, so that variance is that
+        of the training rows and of the forest's own draws together; classes are numbered from 0
     X : (m, n_features) the places; none of them may be a training row
     expected, noise : the truth at the places: (m,) numbers or (m, n_classes) probabilities, and
         (m,) or one number
     n_draws : at least 2; the first of many draws are the same as those of few
     seed : of the draws' seeds; models with the same one are grown on the same training sets
     y : (m,) targets drawn at the places, to measure the error on; or None
-    n_jobs : threads that walk the trees; growing is the estimator's own affair
+    n_jobs : threads that walk the trees
     show : wraps the loop over draws: progress
     """
     _require_two(n_draws)
@@ -213,30 +211,29 @@ def bias_variance(
     seeds = np.random.SeedSequence(seed).generate_state(n_draws).tolist()
     sums = None
     for own_seed in show(seeds) if show else seeds:
-        model = build().set_params(random_state=own_seed)
-        if model.task != task:
-            raise ValueError(f"The truth is one of {task}, the model one of {model.task}.")
-        model.fit(*make(own_seed))
-        sums = add_draw(sums, answers_by_depth(model, X, n_classes, n_jobs), expected)
+        grown = grow(own_seed)
+        if grown.task != task:
+            raise ValueError(f"The truth is one of {task}, the model one of {grown.task}.")
+        sums = add_draw(sums, answers_by_depth(grown, X, n_classes, n_jobs), expected)
     assert sums is not None
     squared = decompose_squares(sums, expected, noise, y)
     labels = decompose_labels(sums, expected, y) if n_classes else None
     return DrawFindings(task, n_draws, squared, labels)
 
 
-def answers_by_depth(model, X: np.ndarray, n_classes: int, n_jobs: int = 1) -> np.ndarray:
-    """What a fitted model answers at each depth it has: (D, m), or (D, m, n_classes).
+def answers_by_depth(grown: Grown, X: np.ndarray, n_classes: int, n_jobs: int = 1) -> np.ndarray:
+    """What a forest answers at each depth it has: (D, m), or (D, m, n_classes).
 
     A class that training did not see has the probability 0; 0 classes are numbers.
     """
-    n_depths = depth_of(model.forest_) + 1
+    n_depths = depth_of(grown.forest) + 1
     answers = np.zeros((n_depths, len(X), n_classes or 1))
-    columns = model.classes_ if n_classes else [0]
+    columns = grown.classes if n_classes else [0]
 
     def note(rows: slice, block: np.ndarray, voters: np.ndarray) -> None:
         answers[:, rows, columns] = block
 
-    by_depth(model.forest_, model.task, model.combine, X, n_depths, note, n_jobs)
+    by_depth(grown.forest, grown.task, grown.combine, X, n_depths, note, n_jobs)
     return answers if n_classes else answers[..., 0]
 
 

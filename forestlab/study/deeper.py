@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import n_trees
 from forestlab.core.combine import COMBINERS
-from forestlab.forest import bags, combined, places
+from forestlab.forest import Grown, combined, places
 from forestlab.study import conformal
 from forestlab.study.calibration import Calibration, calibration_by_depth
 from forestlab.study.coverage import (
@@ -86,7 +85,7 @@ class Deeper(NamedTuple):
 
 
 def look_deeper(
-    model,
+    grown: Grown,
     data: dict[str, tuple[np.ndarray, np.ndarray]],
     outside: np.ndarray | None,
     surfaces: dict[str, Surface],
@@ -95,9 +94,9 @@ def look_deeper(
     most_rows: int,
     n_jobs: int,
 ) -> Deeper:
-    """Study a fitted estimator on {split: (X, truth)}, truth as `Surface` has it."""
+    """Study a forest on {split: (X, truth)}, truth as `Surface` has it."""
     split = next((name for name in ("test", "valid") if name in data), None)
-    look = _Look(model, data["train"], outside, n_jobs)
+    look = _Look(grown, data["train"], outside, n_jobs)
     rows: dict[str, int] = {}
     jack, coverages, detection = None, {}, {}
     if split is not None:
@@ -117,7 +116,7 @@ def look_deeper(
     permutation = None
     if outside is not None:
         permutation = permutation_importance(
-            look.forest, look.task, *data["train"], outside, model.seed_, n_jobs
+            look.forest, look.task, *data["train"], outside, grown.seed, n_jobs
         )
         rows["permutation"] = int(permutation.n_rows.max())
     calibrations = look.calibrations(data, split, n_depths, 10 * most_rows, rows)
@@ -147,8 +146,8 @@ class _Judged(NamedTuple):
 class _Look:
     """One forest and its training rows, asked in many ways."""
 
-    def __init__(self, model, train, outside, n_jobs: int):
-        self.model, self.forest, self.task = model, model.forest_, model.task
+    def __init__(self, grown: Grown, train, outside, n_jobs: int):
+        self.grown, self.forest, self.task = grown, grown.forest, grown.task
         self.X, self.truth = train
         self.n_features = self.X.shape[1]
         self.outside, self.n_jobs = outside, n_jobs
@@ -192,18 +191,16 @@ class _Look:
 
     def jackknife(self, leaves: np.ndarray, predicted: np.ndarray) -> Jackknife | None:
         """None without bags, or if rows were drawn by unequal chances, which it cannot take."""
-        if self.outside is None or len(self.model.chances_):
+        if self.outside is None or len(self.grown.chances):
             return None
         return jackknife(self.bags(), self.tree_answers(leaves, predicted), self.replace)
 
     @property
     def replace(self) -> bool:
-        return self.model.recipe_.replace
+        return self.grown.recipe.replace
 
     def bags(self) -> np.ndarray:
-        model = self.model
-        count = n_trees(self.forest)
-        return bags(model.recipe_, model.n_rows_, model.chances_, model.seed_, count, self.n_jobs)
+        return self.grown.bags(self.n_jobs)
 
     def tree_answers(self, leaves: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """Each tree's mean, or its probability of the class that the forest predicts."""
@@ -292,7 +289,7 @@ class _Look:
         )
 
     def _asked(self, X: np.ndarray, depth: int | None = None) -> np.ndarray:
-        return combined(self.forest, self.task, self.model.combine, X, depth, self.n_jobs)[0]
+        return combined(self.forest, self.task, self.grown.combine, X, depth, self.n_jobs)[0]
 
 
 def _detection(found: _Judged, jack: Jackknife | None) -> dict[str, float]:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, n_trees, tree_of
+from forestlab.core.arrays import LEAF, tree_of
 from forestlab.core.prune import best_depth, depths
-from forestlab.forest import Asked, importances, rows_outside
+from forestlab.forest import Asked, Grown, importances
 from forestlab.study.curves import confusion, oob_by_trees
 from forestlab.study.cuts import cuts_scored
 from forestlab.study.deeper import Deeper, look_deeper
@@ -59,62 +59,62 @@ class Findings(NamedTuple):
 
 
 def study(
-    model,
+    grown: Grown,
     data: dict[str, tuple[np.ndarray, np.ndarray]],
     n_jobs: int,
     name: str = "light",
     most_rows: int = 1000,
     count_cuts: bool = False,
 ) -> Findings:
-    """Study a fitted estimator on {split: (X, y)}, "train" being what it was fitted on.
+    """Study a forest on {split: (X, y)}, "train" being what it was grown on.
 
     `name` is full, light or off; `most_rows` of a split are looked at where it is costly.
     """
-    if model.n_outputs_ > 1:
-        raise ValueError(f"A study is of one target; the model has {model.n_outputs_}.")
-    coded = {split: (X, codes_of(model, y)) for split, (X, y) in data.items() if len(y)}
-    trees = [tree_of(model.forest_, t) for t in range(n_trees(model.forest_))]
+    if grown.classes is None and grown.n_answers > 1:
+        raise ValueError(f"A study is of one target; the forest has {grown.n_answers}.")
+    coded = {split: (X, grown.codes(y)) for split, (X, y) in data.items() if len(y)}
+    trees = [tree_of(grown.forest, t) for t in range(grown.n_trees)]
     n_nodes, n_leaves, depth = (np.array(c) for c in zip(*map(_shape, trees), strict=True))
     n_depths = int(depth.max()) + 1
     is_off, outside = name == "off", None
     if is_off:
-        surfaces = _deepest(model, coded, n_jobs)
+        surfaces = _deepest(grown, coded, n_jobs)
     else:
-        outside = _outside(model, n_jobs)
+        outside = grown.outside(n_jobs)
         sizes = None if name == "full" else [len(trees)]
-        surfaces = _surfaces(model, coded, outside, n_depths, sizes, n_jobs)
+        surfaces = _surfaces(grown, coded, outside, n_depths, sizes, n_jobs)
     found = Findings(
-        task=model.task,
-        classes=model.classes_.tolist() if model.task == "classification" else None,
+        task=grown.task,
+        classes=None if grown.classes is None else grown.classes.tolist(),
         surfaces=surfaces,
-        importance=importances(model.forest_, model.n_features_in_),
+        importance=importances(grown.forest, coded["train"][0].shape[1]),
         n_nodes=n_nodes,
         n_leaves=n_leaves,
         depth=depth,
-        cuts=cuts_scored(model, *coded["train"]) if count_cuts else None,
+        cuts=cuts_scored(grown, *coded["train"]) if count_cuts else None,
         first_depth=n_depths - 1 if is_off else 0,
     )
     if is_off:
         return found
-    found = _look(found, model, coded, outside, most_rows, n_jobs)
+    found = _look(found, grown, coded, outside, most_rows, n_jobs)
     if name == "light":
         return found
     deeper = look_deeper(
-        model, coded, outside, surfaces, found.uncertainties, n_depths, most_rows, n_jobs
+        grown, coded, outside, surfaces, found.uncertainties, n_depths, most_rows, n_jobs
     )
     return found._replace(deeper=deeper)
 
 
-def _look(found: Findings, model, coded, outside, most_rows: int, n_jobs: int) -> Findings:
+def _look(found: Findings, grown: Grown, coded, outside, most_rows: int, n_jobs: int) -> Findings:
     """What a light study adds to the surfaces."""
-    surfaces, task = found.surfaces, model.task
+    surfaces, task = found.surfaces, grown.task
     judged = [split for split in ("test", "oob") if split in surfaces]
     known = [split for split in ("valid", "test") if split in coded]
     errors = None
     if outside is not None:
         X, truth = coded["train"]
-        errors = oob_by_trees(model.forest_, task, model.combine, X, truth, outside, n_jobs)
-    told = gauge(model.forest_, task, coded, outside, most_rows, n_jobs)
+        errors = oob_by_trees(grown.forest, task, grown.combine, X, truth, outside, n_jobs)
+    told = gauge(grown.forest, task, coded, outside, most_rows, n_jobs)
     chosen_on, chosen_depth = choose_depth(found.curves[found.main], METRICS[found.main])
     return found._replace(
         chosen_depth=chosen_depth,
@@ -129,15 +129,15 @@ def _look(found: Findings, model, coded, outside, most_rows: int, n_jobs: int) -
 SPLITS = ("train", "valid", "test", "oob")
 
 
-def _deepest(model, coded, n_jobs: int) -> dict[str, Surface]:
+def _deepest(grown: Grown, coded, n_jobs: int) -> dict[str, Surface]:
     """How good the forest is on each split, as it is."""
-    asked = model.forest_, model.task, model.combine
+    asked = grown.forest, grown.task, grown.combine
     return {split: deepest(*asked, X, truth, n_jobs) for split, (X, truth) in coded.items()}
 
 
-def _surfaces(model, coded, outside, n_depths: int, sizes, n_jobs: int) -> dict[str, Surface]:
+def _surfaces(grown, coded, outside, n_depths: int, sizes, n_jobs: int) -> dict[str, Surface]:
     """The surface of each split, and of the training rows that of their out-of-bag answers."""
-    asked = Asked(model.forest_, model.task, model.combine, n_depths)
+    asked = Asked(grown.forest, grown.task, grown.combine, n_depths)
     found = {}
     for split, (X, truth) in coded.items():
         bits = outside if split == "train" else None
@@ -147,25 +147,9 @@ def _surfaces(model, coded, outside, n_depths: int, sizes, n_jobs: int) -> dict[
     return {split: found[split] for split in SPLITS if split in found}
 
 
-def _outside(model, n_jobs: int) -> np.ndarray | None:
-    """The trees' out-of-bag rows as bits; None if there are no bags."""
-    if not model.recipe_.bag_size:
-        return None
-    drawn = model.recipe_, model.n_rows_, model.chances_, model.seed_
-    return rows_outside(*drawn, n_trees(model.forest_), n_jobs)
-
-
 def _shape(tree) -> tuple[int, int, int]:
     leaves = np.count_nonzero(tree.nodes["kind"] == LEAF)
     return len(tree.nodes), int(leaves), int(depths(tree).max())
-
-
-def codes_of(model, y) -> np.ndarray:
-    """Numbers as they are, classes as codes; -1 for a class that training did not see."""
-    if model.task == "regression":
-        return np.asarray(y, np.float64)
-    codes = np.minimum(np.searchsorted(model.classes_, y), len(model.classes_) - 1)
-    return np.where(model.classes_[codes] == y, codes, -1)
 
 
 def choose_depth(

@@ -1,0 +1,48 @@
+"""A grown forest as a value: all that a study needs to know of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import Forest, n_trees
+from forestlab.core.tasks import TASKS
+from forestlab.forest.bagging import bags, rows_outside
+from forestlab.forest.growing import Recipe
+
+
+class Grown(NamedTuple):
+    forest: Forest
+    task: str
+    combine: str  # how its trees' answers become one
+    recipe: Recipe
+    seed: int
+    n_rows: int  # that it was grown on
+    chances: np.ndarray  # by which bags were drawn; empty: all alike
+    classes: np.ndarray | None  # their labels, sorted; None for numbers
+
+    @property
+    def n_trees(self) -> int:
+        return n_trees(self.forest)
+
+    @property
+    def n_answers(self) -> int:
+        """Classes, or targets."""
+        return TASKS[self.task].n_answers(self.forest.stats.shape[1])
+
+    def codes(self, y) -> np.ndarray:
+        """Numbers as they are, classes as codes; -1 for a class that training did not see."""
+        if self.classes is None:
+            return np.asarray(y, np.float64)
+        codes = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        return np.where(self.classes[codes] == y, codes, -1)
+
+    def bags(self, n_jobs: int = 1) -> np.ndarray:
+        """How often each tree's bag holds each training row, (n_trees, n_rows); 1 without bags."""
+        return bags(self.recipe, self.n_rows, self.chances, self.seed, self.n_trees, n_jobs)
+
+    def outside(self, n_jobs: int = 1) -> np.ndarray | None:
+        """The trees' out-of-bag rows as bits; None if there are no bags."""
+        if not self.recipe.bag_size:
+            return None
+        drawn = self.recipe, self.n_rows, self.chances, self.seed
+        return rows_outside(*drawn, self.n_trees, n_jobs)
