@@ -20,7 +20,7 @@ def command(*arguments: str, home: Path, cwd: Path | None = None, patch: str = "
     """Run `python -m forestlab.run`; `patch` is code to run in the process before it."""
     start = ["-c", f"{patch}\nimport sys\nfrom forestlab.run import main\nsys.exit(main())"]
     return subprocess.run(
-        [sys.executable, *(start if patch else ["-m", "forestlab.run.command"]), *arguments],
+        [sys.executable, *(start if patch else ["-m", "forestlab.run"]), *arguments],
         env=environment(home),
         cwd=cwd or home,
         capture_output=True,

@@ -224,7 +224,7 @@ def test_read_only_data_compiles_nothing_more(cls):
     few_trees(cls).fit(X, y).predict(X)
     task = "classification" if cls in CLASSIFIERS else "regression"
     grow = grow_kernel(KernelParts(cls().criterion, "axis", "exact", False, True))
-    kernels = grow, sum_kernel(task, "average")
+    kernels = grow, sum_kernel(task, "average", True)
     before = [len(kernel.signatures) for kernel in kernels]
     few_trees(cls).fit(read_only(X), read_only(y)).predict(read_only(X))
     assert [len(kernel.signatures) for kernel in kernels] == before

@@ -14,7 +14,7 @@ STORIES = [block.splitlines() for block in re.findall(r"```bash\n(.*?)```", READ
 LINES = [line.split("#")[0].strip() for line in README.splitlines()]
 COMMANDS = sorted({line for line in LINES if line.startswith("scripts/")})
 MODULES = {
-    "scripts/run": "forestlab.run.command",
+    "scripts/run": "forestlab.run",
     "scripts/compare": "forestlab.compare",
     "scripts/baseline": "forestlab.baseline",
     "scripts/experiments": "experiments",

@@ -406,7 +406,7 @@ def test_the_store_is_opened_when_the_forest_is_measured(tmp_path, monkeypatch):
 def test_signals_end_runs_as_killed(sent, code, arguments, tmp_path):
     long = ["dataset=digits", "n_estimators=100000"]  # minutes
     process = subprocess.Popen(
-        [sys.executable, "-m", "forestlab.run.command", *long, *arguments],
+        [sys.executable, "-m", "forestlab.run", *long, *arguments],
         env=environment(tmp_path),
         cwd=tmp_path,
         stdout=subprocess.PIPE,

@@ -227,7 +227,7 @@ def test_a_memory_map_compiles_nothing_more(cls, tmp_path):
     """joblib gives its workers such maps of large arrays, which cannot be written to."""
     model, X = fitted(cls)
     answers = model.predict(X)
-    kernel = sum_kernel(cls.task, model.combine)
+    kernel = sum_kernel(cls.task, model.combine, True)
     before = len(kernel.signatures)
     joblib.dump(model, tmp_path / "model")
     back = joblib.load(tmp_path / "model", mmap_mode="r")

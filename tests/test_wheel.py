@@ -40,7 +40,7 @@ def test_the_command_works_from_a_wheel(wheel, tmp_path):
     work.mkdir()
     dropped = ("PYTHONPATH", "FORESTLAB_HOME", "MLFLOW_TRACKING_URI")
     variables = {key: value for key, value in os.environ.items() if key not in dropped}
-    command = [python, "-m", "forestlab.run.command", "model=forest", "dataset=digits"]
+    command = [python, "-m", "forestlab.run", "model=forest", "dataset=digits"]
     command += ["-m", "max_depth=1,5,20"]
     done = subprocess.run(command, cwd=work, env=variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -145,7 +145,7 @@ def start(store: Store, name: str, tags: dict[str, Any], parent_id: str | None =
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "mlflow.user": _user(),
-        "mlflow.source.name": "forestlab.run.command",
+        "mlflow.source.name": "forestlab.run",
     }
     if parent_id:
         tags[PARENT] = parent_id
