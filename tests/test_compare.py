@@ -577,12 +577,12 @@ def test_a_table_of_a_page_has_numbers_to_the_right():
 
 def test_nothing_that_a_person_made_is_overwritten(tmp_path):
     own, other = tmp_path / "own.html", tmp_path / "other.html"
-    page.write(own, page.page("one", ""))
-    page.write(own, page.page("two", ""))
+    page.write(own, page.render("page.html", title="one"))
+    page.write(own, page.render("page.html", title="two"))
     assert "<h1>two</h1>" in own.read_text()
     other.write_text("dear diary")
     with pytest.raises(ConfigError, match="was not made by forestlab"):
-        page.write(other, page.page("two", ""))
+        page.write(other, page.render("page.html", title="two"))
     assert other.read_text() == "dear diary"
     with pytest.raises(ConfigError, match="cannot be written"):
         page.write(tmp_path, "")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from forestlab.compare import page
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -25,6 +27,13 @@ def test_the_wheel_holds_the_configs(wheel):
     for path in (ROOT / "conf").rglob("*.yaml"):
         assert f"forestlab/conf/{path.relative_to(ROOT / 'conf')}" in names
     assert not [name for name in names if name.startswith(("tests", "scripts", "outputs"))]
+
+
+def test_the_wheel_holds_the_templates(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    templates = {path.relative_to(ROOT).as_posix() for path in page.TEMPLATES.iterdir()}
+    assert len(templates) >= 3
+    assert templates <= set(names)
 
 
 @pytest.mark.long

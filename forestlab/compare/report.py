@@ -124,21 +124,24 @@ def report(tables: list[Table], store, asked: str, experiment: str) -> str:
         "made": f"{now:%Y-%m-%d %H:%M %Z}",
     }
     sections = [_section(table, store) for table in tables]
-    return page.page("Comparison of runs", "\n".join([page.facts(about), *sections]))
+    return page.render("report.html", title="Comparison of runs", about=about, sections=sections)
 
 
-def _section(table: Table, store) -> str:
-    parts = [
-        page.heading(heading(table)),
-        _summary(table),
-        page.bullets([*reading(table), *table.notes, *_cautions(table)]),
-    ]
+def _section(table: Table, store) -> dict[str, Any]:
+    """What report.html says of a table."""
+    pictures = []
     if table.summary["difference"].notna().any():
-        parts.append(page.picture(_intervals(table)))
+        pictures.append(page.picture(_intervals(table)))
     if table.metric.split("/")[0] in METRICS:
-        parts.append(page.picture(_curves(table, store)))
-    parts.append(page.details(f"{len(table.runs)} runs", page.table(_run_list(table))))
-    return "\n".join(parts)
+        pictures.append(page.picture(_curves(table, store)))
+    return {
+        "heading": heading(table),
+        "summary": _summary(table),
+        "notes": [*reading(table), *table.notes, *_cautions(table)],
+        "pictures": pictures,
+        "n_runs": len(table.runs),
+        "runs": page.table(_run_list(table)),
+    }
 
 
 def _summary(table: Table) -> str:

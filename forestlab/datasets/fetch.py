@@ -11,6 +11,11 @@ of these that holds the right data:
 Arrays are verified whatever they come from, also each time that the cache is read. A new NAME.npz
 is written beside the old one and then takes its place in one step: a process that reads or writes
 at the same time sees the old file or the new one, and a broken download leaves nothing behind.
+
+The downloads themselves are scikit-learn's and pip's, which know mirrors, proxies and certificates.
+pooch would not do in their place: it wants an address and the checksum of the file behind it, but
+what is fixed here is the arrays, whichever source they come from; it raises where the folder cannot
+be written; and it replaces a damaged file without trying those put there by hand.
 """
 
 import logging
@@ -57,7 +62,8 @@ class Remote(NamedTuple):
 
 
 def cache_folder() -> Path:
-    """FORESTLAB_DATA, else forestlab/data in the user's cache directory."""
+    """FORESTLAB_DATA, else forestlab/data in the user's cache directory, the same on every system:
+    that of platformdirs is another on macOS and Windows, where old caches would be lost."""
     if own := os.environ.get("FORESTLAB_DATA"):
         return Path(own).expanduser()
     caches = os.environ.get("XDG_CACHE_HOME")

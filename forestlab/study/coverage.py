@@ -70,6 +70,10 @@ def set_size(sets: np.ndarray) -> float:
 
 # ---- does uncertainty tell which answers are wrong? --------------------------------------------
 
+# scikit-learn's roc_auc_score and scipy's spearmanr know no ties but exact ones: on made rows, half
+# of them equal but for rounding, they are off by up to 0.3 and 0.7. Else the last bit is another
+# for four and five of ten inputs, and they take 8.6 and 4.3 ms for 14000 rows, these 1.0 and 1.6.
+
 
 def error_detection(uncertainty: np.ndarray, wrong: np.ndarray) -> float:
     """The chance that a wrong row is less sure than a right one, ties counting half: the area
@@ -94,7 +98,8 @@ def error_ranking(uncertainty: np.ndarray, abs_error: np.ndarray) -> float:
 def _ranks(values: np.ndarray) -> np.ndarray:
     """From 1 on; values that are equal but for rounding share the mean of their ranks.
 
-    Where all trees agree, their disagreement is 0 or a hair above.
+    Where all trees agree, their disagreement is 0 or a hair above. scipy's rankdata of the groups
+    gives the same ranks of 14000 rows in 2.3 ms instead of 0.35.
     """
     order = np.argsort(values)
     gaps = np.diff(values[order]) > SAME * np.max(np.abs(values), initial=0.0)
