@@ -3,6 +3,7 @@
 from forestlab.tracking.runs import (
     PARENT,
     Store,
+    artifact_path,
     children,
     curve,
     find_finished,
@@ -22,6 +23,7 @@ from forestlab.tracking.runs import (
 __all__ = [
     "PARENT",
     "Store",
+    "artifact_path",
     "children",
     "curve",
     "find_finished",
