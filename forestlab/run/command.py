@@ -43,7 +43,11 @@ parent: Any = None  # the sweep's run, in the process that was called
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    gc.disable()  # until the first job: starting up makes many objects, and all are there to stay
+    # Until the first job: starting up makes many objects, and all are there to stay. With `freeze`
+    # below, a tree on iris spends 0.04 s in the collector instead of 0.45, of 4 s of processor time
+    # (logged to SQLite 1.0 instead of 1.5, of 10), and a sweep of 20 of them 0.2 instead of 1.0, of
+    # 12.
+    gc.disable()
     try:
         with configs.sigterm_ends():
             return _main(sys.argv[1:] if arguments is None else arguments)
@@ -119,8 +123,8 @@ def do_job(config: Config, overrides: Sequence[Override], experiment: str | None
     """One job: its result goes to `results`, whatever comes of it."""
     from forestlab.run import job, terminal
 
-    if len(results) < 2:  # what starting up and the first job import is there to stay: looking
-        gc.freeze()  # through it again and again is a tenth of a sweep of small runs
+    if len(results) < 2:
+        gc.freeze()  # what starting up and the first job import is not looked through again
     gc.enable()
     name = job_name(config, overrides)
     terminal.show_warnings()
