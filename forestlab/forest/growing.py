@@ -36,6 +36,7 @@ class Recipe(NamedTuple):
     bag_size: int = 0  # rows drawn for each tree; 0: all rows, no bag
     replace: bool = True
     balance_bags: bool = False  # weigh classes equally within each bag
+    learner: str = "axis"
 
     @property
     def n_features_drawn(self) -> int:
@@ -102,7 +103,7 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
     criterion, search = CRITERIA[recipe.criterion], SEARCHES[recipe.search]
     parts = KernelParts(
         criterion.alias_of or recipe.criterion,
-        "axis",
+        recipe.learner,
         search.alias_of or recipe.search,
         recipe.settings.rho > 0,
         training.whole and not recipe.balance_bags,
