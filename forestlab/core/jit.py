@@ -3,7 +3,9 @@
 *jitable* marks a plain function that kernels may call; *kernel* compiles an entry point: without
 the GIL, cached on disk. Numba itself only notices an edit of the file that holds the entry point,
 so a changed criterion in another file would leave the old kernel in place. The cache folder is
-therefore named by a hash of all of core's source. Numba also lets two processes that save kernels
+therefore named by a hash of all of core's source, and a kernel that is made with functions of other
+files, such as a user's own criterion, is kept in a folder named by a hash of these too. Numba also
+lets two processes that save kernels
 at once give both the same file, so that one would be called in the other's place: here they take
 turns.
 
@@ -18,6 +20,7 @@ import shutil
 import tempfile
 import threading
 import time
+import types as types_of_python
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -114,15 +117,39 @@ def _save_in_turn(made: Any) -> None:
 
 
 @contextlib.contextmanager
-def _cached_here() -> Iterator[None]:
+def _cached_in(folder: Path) -> Iterator[None]:
     """Numba picks a function's cache folder while decorating: point it at ours meanwhile."""
     with _deciding:
         before = config.CACHE_DIR
-        config.CACHE_DIR = str(cache_folder())
+        config.CACHE_DIR = str(folder)
         try:
             yield
         finally:
             config.CACHE_DIR = before
+
+
+def _folder_for(function: Callable) -> Path:
+    """Where a kernel is kept: that of the core, or one of its own if it is made with functions of
+    other files."""
+    others = sorted(_files_of(function, set()) - set(Path(__file__).parent.glob("*.py")))
+    if not others:
+        return cache_folder()
+    source = hashlib.sha256()
+    for file in others:
+        source.update(file.read_bytes() if file.exists() else str(file).encode())
+    return cache_folder() / f"with-{source.hexdigest()[:16]}"
+
+
+def _files_of(function: Callable, seen: set[int]) -> set[Path]:
+    """The files of a function and of those that it closes over."""
+    if id(function) in seen:
+        return set()
+    seen.add(id(function))
+    files = {Path(function.__code__.co_filename)}
+    for cell in function.__closure__ or ():
+        if isinstance(cell.cell_contents, types_of_python.FunctionType):
+            files |= _files_of(cell.cell_contents, seen)
+    return files
 
 
 def _no_op(_array, _i) -> None:
@@ -160,7 +187,7 @@ def kernel(purpose: str = "", allocates: bool = True) -> Callable:
 
     def decorate(function: Callable) -> Callable:
         _purposes[id(function)] = purpose
-        with _cached_here():
+        with _cached_in(_folder_for(function)):
             options: Any = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": allocates}
             made = numba.njit(**options)(function)
         if not config.DISABLE_JIT:
