@@ -32,7 +32,7 @@ def make(*arguments, home, patch: str = ""):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=1200,
+        timeout=2 * 3600,  # all of them take half an hour on two processors
     )
 
 
