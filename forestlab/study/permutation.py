@@ -65,9 +65,8 @@ def permutation_importance(
     features = [np.unique(reads(tree_of(forest, t))[1]) for t in range(n_trees(forest))]
     shuffles = n_repeats * sum(map(len, features))
     most = max(budget // max(shuffles, 1), 2)
-    add_increases = permutation_kernel(
-        task, is_plain(forest)
-    )  # made here, before threads would each make one
+    # Made here, before threads would each make one.
+    add_increases = permutation_kernel(task, is_plain(forest))
     truth = np.asarray(truth)
 
     def shuffle_one(t: int) -> tuple[np.ndarray, int]:
