@@ -95,3 +95,9 @@ TASKS: dict[str, Task] = {
         joined=_joined_moments,
     ),
 }
+
+
+def require_task(name: str) -> None:
+    """Raise ValueError unless there is such a task."""
+    if name not in TASKS:
+        raise ValueError(f"task is {' or '.join(map(repr, TASKS))}, not {name!r}")

@@ -18,7 +18,7 @@ from forestlab.core.arrays import (
     Tree,
 )
 from forestlab.core.questions import KINDS, kind_of, write_leaf
-from forestlab.core.tasks import TASKS
+from forestlab.core.tasks import TASKS, require_task
 from forestlab.tree.view import SIDES, TreeView
 
 LEAF_KEYS = ("value", "weight")
@@ -77,6 +77,7 @@ def build_tree(
     names = _name_features(pieces, feature_names)
     labels = root.get("class_names") if class_names is None else class_names
     task = task or root.get("task") or _guess_task(pieces, labels)
+    require_task(task)
     if task == "classification":
         labels = _labels(pieces) if labels is None else np.asarray(labels).tolist()
     tree = _read(pieces, names, labels if task == "classification" else None)

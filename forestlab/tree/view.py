@@ -16,7 +16,7 @@ from forestlab.core.arrays import BOTH, LEAF, LEFT, RIGHT, Tree, plant
 from forestlab.core.descend import ends_kernel
 from forestlab.core.prune import depths
 from forestlab.core.questions import condition, described, number_asked, short
-from forestlab.core.tasks import TASKS
+from forestlab.core.tasks import TASKS, require_task
 from forestlab.core.walk import NO_DEPTH, is_plain, make_walks
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
@@ -72,8 +72,7 @@ class TreeView:
     """
 
     def __init__(self, tree: Tree, task: str, feature_names: Sequence[str], class_names=None):
-        if task not in TASKS:
-            raise ValueError(f"task is {' or '.join(map(repr, TASKS))}, not {task!r}")
+        require_task(task)
         self.tree = tree
         self.task = task
         self.feature_names = [str(name) for name in feature_names]
