@@ -131,8 +131,7 @@ def installed() -> dict[str, Callable]:
 def surface_round(data, n_estimators: int, n_jobs: int, seed: int) -> tuple[float, float]:
     """Seconds of a fit, and of its surface: training rows, out of bag, and test rows."""
     from forestlab import ForestClassifier
-    from forestlab.forest import Asked, rows_outside
-    from forestlab.study.findings import codes_of
+    from forestlab.forest import Asked
     from forestlab.study.surface import surface
 
     X_train, X_test, y_train, y_test = data
@@ -141,11 +140,11 @@ def surface_round(data, n_estimators: int, n_jobs: int, seed: int) -> tuple[floa
     fit, _ = timed(lambda: model.fit(X_train, y_train))
 
     def study():
-        drawn = model.recipe_, model.n_rows_, model.chances_, model.seed_
-        outside = rows_outside(*drawn, n_estimators, n_jobs)
-        asked = Asked(model.forest_, model.task, model.combine, DEPTHS)
-        surface(asked, X_train, codes_of(model, y_train), None, n_jobs, outside)
-        surface(asked, X_test, codes_of(model, y_test), None, n_jobs)
+        grown = model.grown
+        asked = Asked(grown.forest, grown.task, grown.combine, DEPTHS)
+        outside = grown.outside(n_jobs)
+        surface(asked, X_train, grown.codes(y_train), None, n_jobs, outside)
+        surface(asked, X_test, grown.codes(y_test), None, n_jobs)
 
     return fit, timed(study)[0]
 
