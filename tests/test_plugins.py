@@ -127,7 +127,7 @@ SCORE = "print(model.score(X, y))"
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("criterion", {"criterion": "root"}),
+        pytest.param("criterion", {"criterion": "root"}, marks=pytest.mark.long),
         pytest.param("search", {"search": "middle"}, marks=pytest.mark.long),
         pytest.param("combiner", {"combine": "heavy"}, marks=pytest.mark.long),
     ],

@@ -401,7 +401,10 @@ def test_the_store_is_opened_when_the_forest_is_measured(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("sent", "code", "arguments"),
-    [(signal.SIGTERM, 143, ["-m", "seed=0,1"]), (signal.SIGINT, 130, ["-m", "seed=0,1"])],
+    [
+        pytest.param(signal.SIGTERM, 143, ["-m", "seed=0,1"], marks=pytest.mark.long),
+        (signal.SIGINT, 130, ["-m", "seed=0,1"]),
+    ],
 )
 def test_signals_end_runs_as_killed(sent, code, arguments, tmp_path):
     long = ["dataset=digits", "n_estimators=100000"]  # minutes
