@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from forestlab.core.options import (
+        Axis,
+        Band,
+        Boundary,
+        Exact,
+        Fitted,
+        Histogram,
+        Oblique,
+        Quadratic,
+        Uniform,
+    )
     from forestlab.model.estimators import (
         ForestClassifier,
         ForestRegressor,
@@ -21,16 +32,31 @@ if TYPE_CHECKING:
     from forestlab.tree.view import TreeView
 
 __all__ = [
+    "Axis",
+    "Band",
+    "Boundary",
+    "Exact",
+    "Fitted",
     "ForestClassifier",
     "ForestRegressor",
+    "Histogram",
+    "Oblique",
+    "Quadratic",
     "TreeClassifier",
     "TreeRegressor",
     "TreeView",
+    "Uniform",
     "build_tree",
     "load",
 ]
 
-_HOMES = {"TreeView": "forestlab.tree.view", "build_tree": "forestlab.tree.handmade"}
+_SEARCHES = ("Boundary", "Exact", "Histogram", "Uniform")
+_LEARNERS = ("Axis", "Band", "Fitted", "Oblique", "Quadratic")
+_HOMES = {
+    **dict.fromkeys((*_SEARCHES, *_LEARNERS), "forestlab.core.options"),
+    "TreeView": "forestlab.tree.view",
+    "build_tree": "forestlab.tree.handmade",
+}
 
 
 def __getattr__(name: str):

@@ -53,12 +53,16 @@ STEP = np.dtype([("feature", np.int32), ("right", np.int32), ("cut", np.float64)
 
 
 class Columns(NamedTuple):
-    """Encoded features. Column j's codes run from 0 to ``first[j + 1] - first[j] - 1``."""
+    """Encoded features. Column j's codes run from 0 to ``first[j + 1] - first[j] - 1``; a missing
+    value has the code after these."""
 
     codes: np.ndarray  # (n_features, n_rows), the smallest unsigned type that holds all codes
     first: np.ndarray  # (n_features + 1,) int64: where column j's values begin
     lower: np.ndarray  # float64: the smallest value with each code
     upper: np.ndarray  # float64: the greatest value with each code; the same in an exact search
+    # (n_features,) float64: the columns' means and deviations, for learners that ask; else empty.
+    centre: np.ndarray = np.zeros(0)
+    scale: np.ndarray = np.zeros(0)
 
 
 class Tree(NamedTuple):
@@ -81,8 +85,8 @@ class Forest(NamedTuple):
     steps: np.ndarray  # (n_nodes,) STEP, derived from the nodes; empty if they hold other splits
 
 
-class Settings(NamedTuple):
-    """How one tree grows; 0 switches a limit off where it says so."""
+class Limits(NamedTuple):
+    """How far one tree grows; 0 switches a limit off where it says so."""
 
     max_depth: int
     min_samples_split: int
@@ -92,9 +96,27 @@ class Settings(NamedTuple):
     impurity_scale: float  # 1 / ln 2 for entropy in bits
     max_features: int  # features drawn at each node
     rho: int  # split parameters drawn at each node; 0: all
+
+
+class Settings(NamedTuple):
+    """How one tree grows, as the kernels read it: its limits, and what options come to."""
+
+    max_depth: int
+    min_samples_split: int
+    min_samples_leaf: int
+    min_weight_fraction_leaf: float
+    min_impurity_decrease: float
+    impurity_scale: float
+    max_features: int
+    rho: int
     n_thresholds: int  # cuts kept of those a feature proposes; 0: all
     midpoint: bool  # cuts lie midway between neighbours, else on the lower one
     random_ties: bool  # of equal features one by chance, else the first
+    n_terms: int = 0  # columns that a candidate of several is drawn from
+    signs: bool = False  # their factors are -1 or 1, else anything between
+    local_bins: int = 0  # bins of its number in large nodes; 0: none
+    of_search: tuple = ()  # numbers that only this search or this learner reads
+    of_learner: tuple = ()
 
 
 def n_trees(forest: Forest) -> int:

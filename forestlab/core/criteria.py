@@ -162,11 +162,12 @@ def moment_gather(y, rows, weights, slots, amounts, stats, sums):
     sums[0] = weight
     same = True
     for k in range(n_targets):
-        total = 0.0
+        total, same_here = 0.0, True
         for i in range(rows.shape[0]):
             total += weights[i] * y[rows[i], k]
-            same &= y[rows[i], k] == y[rows[0], k]
-        mean = y[rows[0], k] if same else total / weight
+            same_here &= y[rows[i], k] == y[rows[0], k]
+        mean = y[rows[0], k] if same_here else total / weight
+        same &= same_here
         squares = 0.0
         centred_total = 0.0
         for i in range(rows.shape[0]):

@@ -14,19 +14,21 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
+from forestlab.core.bands import make_evaluate_bands
 from forestlab.core.criteria import CRITERIA, NOTHING
 from forestlab.core.jit import jitable, kernel
 from forestlab.core.learners import LEARNERS, Learner
+from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, make_settle
 from forestlab.core.node import make_choose, make_evaluate
 from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Node
-from forestlab.core.search import SEARCHES, TIE, make_scan
+from forestlab.core.search import SEARCHES, TIE
 
 
-def make_send(learner: Learner) -> Callable:
+def make_send(learner: Learner, missing: Missing) -> Callable:
     """What sends a node's rows to its children."""
-    ready, goes_left = learner.ready, learner.goes_left
+    ready, goes_left = learner.ready, make_goes_left(learner, missing)
 
     @jitable
     def send(plan, node, scratch, question):
@@ -72,6 +74,36 @@ def push(stack, i, start, end, depth, parent, key):
 
 
 @jitable
+def start_tree(scratch, features, n_rows, key):
+    """Have the root wait, with the features that the tree may ask about."""
+    for k in range(features.shape[0]):
+        scratch.features[k] = features[k]
+    for word in range(scratch.constant.shape[1]):
+        scratch.constant[0, word] = 0
+    push(scratch.stack, 0, 0, n_rows, 0, -1, key)
+
+
+@jitable
+def push_children(scratch, i, start, middle, end, depth, parent, key):
+    """Have the right child wait at i, and the left one, which comes first, above it. What is
+    constant in their parent is noted at i."""
+    stack, constant = scratch.stack, scratch.constant
+    push(stack, i, middle, end, depth, parent, child_key(key, 1))
+    push(stack, i + 1, start, middle, depth, parent, child_key(key, 0))
+    for word in range(constant.shape[1]):
+        constant[i + 1, word] = constant[i, word]
+
+
+@jitable
+def write_node(record, n_rows, weight, impurity):
+    """A node as it begins: one that asks nothing."""
+    write_leaf(record)
+    record["n_rows"] = n_rows
+    record["weight"] = weight
+    record["impurity"] = impurity
+
+
+@jitable
 def may_split(settings, depth, n_rows):
     enough_rows = n_rows >= max(settings.min_samples_split, 2 * settings.min_samples_leaf)
     return enough_rows and depth < settings.max_depth
@@ -97,18 +129,24 @@ class KernelParts(NamedTuple):
     randomised: bool  # nodes draw rho parameters
     whole: bool  # weights are whole numbers
     counted: bool = False  # cuts that are scored are counted
+    missing: str = "error"
 
 
 @functools.cache
 def grow_kernel(parts: KernelParts) -> Callable:
     """The compiled grower."""
     criterion, learner = CRITERIA[parts.criterion], LEARNERS[parts.learner]
+    missing = MISSING[parts.missing]
     gather, score, impurity_of = criterion.gather, criterion.score, criterion.impurity
     add = (criterion.add_whole or criterion.add) if parts.whole else criterion.add
-    scan = make_scan(criterion, parts.whole)
-    evaluate = make_evaluate(learner, SEARCHES[parts.search], scan, parts.counted)
-    choose, send = make_choose(evaluate, parts.randomised), make_send(learner)
-    write = learner.write
+    if learner.has_bands:
+        evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
+    else:
+        scan = make_scan(criterion, parts.whole, missing)
+        evaluate = make_evaluate(learner, SEARCHES[parts.search], missing, scan, parts.counted)
+    choose = make_choose(evaluate, learner.draw, parts.randomised)
+    send = make_send(learner, missing)
+    write, settle = learner.write, make_settle(missing)
 
     @kernel(f"grow {parts.criterion} trees", allocates=False)
     def grow(plan, rows, weights, features, key, scratch, stop):
@@ -117,20 +155,15 @@ def grow_kernel(parts: KernelParts) -> Callable:
         Nodes and statistics are left in `scratch`; returns their number. `stop[0]` ends it early.
         """
         y, settings = plan.y, plan.settings
-        nodes, stats, stack, constant = (
-            scratch.nodes, scratch.stats, scratch.stack, scratch.constant,
-        )  # fmt: skip
+        nodes, stats, constant = scratch.nodes, scratch.stats, scratch.constant
+        start_tree(scratch, features, rows.shape[0], key)
+        scratch.projections.n_params[0] = 0
         features_left = scratch.features[: features.shape[0]]
-        for k in range(features.shape[0]):
-            features_left[k] = features[k]
-        for word in range(constant.shape[1]):
-            constant[0, word] = 0
-        push(stack, 0, 0, rows.shape[0], 0, -1, key)
         n_nodes, n_waiting = 0, 1
         root_weight = 0.0
         while n_waiting > 0 and stop[0] == 0:
             n_waiting -= 1
-            here = stack[n_waiting]
+            here = scratch.stack[n_waiting]
             start, end, depth, node_key = here["start"], here["end"], here["depth"], here["key"]
             here_rows, here_weights = rows[start:end], weights[start:end]
             pure = gather(
@@ -143,10 +176,7 @@ def grow_kernel(parts: KernelParts) -> Callable:
             if not pure:
                 impurity = impurity_of(score, scratch.total, total, stats[n_nodes])
             record = nodes[n_nodes]
-            write_leaf(record)
-            record["n_rows"] = end - start
-            record["weight"] = weight
-            record["impurity"] = impurity * settings.impurity_scale
+            write_node(record, end - start, weight, impurity * settings.impurity_scale)
             link(nodes, here["parent"], n_nodes)
             n_nodes += 1
             root_weight = max(root_weight, weight)
@@ -159,16 +189,16 @@ def grow_kernel(parts: KernelParts) -> Callable:
             )  # fmt: skip
             question = choose(plan, node, scratch)
             gain = max(score(scratch.total, total) - question.score, 0.0) * settings.impurity_scale
-            if question.feature < 0 or gain < settings.min_impurity_decrease * root_weight:
+            if question.candidate < 0 or gain < settings.min_impurity_decrease * root_weight:
                 continue
             write(plan, scratch, question, record)
-            middle = start + send(plan, node, scratch, question)
-            push(stack, n_waiting, middle, end, depth + 1, n_nodes - 1, child_key(node_key, 1))
-            push(
-                stack, n_waiting + 1, start, middle, depth + 1, n_nodes - 1, child_key(node_key, 0)
-            )
-            for word in range(constant.shape[1]):
-                constant[n_waiting + 1, word] = constant[n_waiting, word]
+            n_left = send(plan, node, scratch, question)
+            if n_left == 0 or n_left == end - start:  # numbers that rounding makes equal
+                write_node(record, end - start, weight, impurity * settings.impurity_scale)
+                continue
+            settle(node, question, n_left, record)
+            middle = start + n_left
+            push_children(scratch, n_waiting, start, middle, end, depth + 1, n_nodes - 1, node_key)
             n_waiting += 2
         return n_nodes
 

@@ -1,9 +1,14 @@
 """Weak learners: how a question turns a node's rows into ordered keys.
 
-`project` writes one integer key a row and returns the least and the greatest. Rows with equal keys
-cannot be separated; a cut lies between neighbouring keys. Once a question is chosen, `ready` is
-called, and `goes_left` tells the rows apart: those with keys up to `question.low`. `write` puts the
-question into the node's record, as its kind has it (see questions).
+A *candidate* is what a learner turns into a question: a feature, for instance. `project` writes one
+integer key a row and returns the least and the greatest. Rows with equal keys cannot be separated;
+a cut lies between neighbouring keys, and `ends` are the least and the greatest number that a key
+stands for. Once a question is chosen, `ready` is called, and `goes_left` tells the rows apart.
+`write` puts the question into the node's record, as its kind has it (see questions).
+
+Where values may be missing, `project_some` is asked instead: it gives rows without a value NO_KEY,
+and returns the least and the greatest key of the others; if there are none, a least above the
+greatest. `lacks` tells such rows from the others, which alone `goes_left` is then asked about.
 """
 
 from collections.abc import Callable
@@ -12,21 +17,75 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import AXIS
+from forestlab.core.bits import set_bit
+from forestlab.core.fitting import draw_fitted
+from forestlab.core.groups import NO_KEY
 from forestlab.core.jit import jitable
+from forestlab.core.projections import (
+    draw_oblique,
+    draw_quadratic,
+    local_ends,
+    make_find_numbers,
+    make_project,
+    make_ready,
+    n_products,
+    number_left,
+    oblique_of,
+    oblique_write,
+    quadratic_of,
+    quadratic_write,
+)
 
 
 @jitable
-def axis_project(plan, node, scratch, question):
-    """One column's codes are the keys."""
+def missing_code(columns, feature):
+    """One past the greatest code of a value."""
+    return columns.first[feature + 1] - columns.first[feature]
+
+
+@jitable
+def axis_project(plan, node, scratch, feature):
+    """One column's codes are the keys. A column that does not vary is noted."""
     codes, rows, keys = plan.columns.codes, node.rows, scratch.groups.keys
     least = np.uint32(0xFFFFFFFF)
     greatest = np.uint32(0)
     for i in range(rows.shape[0]):
-        code = np.uint32(codes[question.feature, rows[i]])
+        code = np.uint32(codes[feature, rows[i]])
         keys[i] = code
         least = min(least, code)
         greatest = max(greatest, code)
+    if least == greatest:
+        set_bit(node.constant, feature)
     return np.int64(least), np.int64(greatest)
+
+
+@jitable
+def axis_project_some(plan, node, scratch, feature):
+    """As `axis_project`. A column that is partly missing varies, as one may ask whether it is
+    known; one that is wholly missing does not."""
+    codes, rows, keys = plan.columns.codes, node.rows, scratch.groups.keys
+    absent = np.uint32(missing_code(plan.columns, feature))
+    least = np.uint32(0xFFFFFFFF)
+    greatest = np.uint32(0)
+    n_known = 0
+    for i in range(rows.shape[0]):
+        code = np.uint32(codes[feature, rows[i]])
+        if code == absent:
+            keys[i] = NO_KEY
+            continue
+        keys[i] = code
+        least = min(least, code)
+        greatest = max(greatest, code)
+        n_known += 1
+    if n_known == 0 or (n_known == rows.shape[0] and least == greatest):
+        set_bit(node.constant, feature)
+    return np.int64(least), np.int64(greatest)
+
+
+@jitable
+def axis_ends(plan, scratch, feature, key):
+    place = plan.columns.first[feature] + key
+    return plan.columns.lower[place], plan.columns.upper[place]
 
 
 @jitable
@@ -36,39 +95,64 @@ def nothing_to_ready(plan, node, scratch, question):
 
 @jitable
 def axis_left(plan, scratch, question, i, row):
-    return plan.columns.codes[question.feature, row] <= question.low
+    code = np.int64(plan.columns.codes[question.candidate, row])
+    return question.low < code <= question.high
+
+
+@jitable
+def axis_lacks(plan, scratch, question, i, row):
+    codes, feature = plan.columns.codes, question.candidate
+    return codes[feature, row] == missing_code(plan.columns, feature)
 
 
 @jitable
 def axis_write(plan, scratch, question, record):
-    first, lower, upper = plan.columns.first, plan.columns.lower, plan.columns.upper
     record["kind"] = AXIS
-    record["feature"] = question.feature
-    record["cut_high"] = cut_between(
-        upper[first[question.feature] + question.low],
-        lower[first[question.feature] + question.high],
-        plan.settings.midpoint,
-    )
-
-
-@jitable
-def cut_between(below, above, midpoint):
-    """A number c with below <= c < above: midway if wanted and if floats leave room."""
-    if not midpoint:
-        return below
-    middle = below / 2 + above / 2
-    return middle if below <= middle < above else below
+    record["feature"] = question.candidate
+    record["cut_low"] = question.cut_low
+    record["cut_high"] = question.cut_high
 
 
 class Learner(NamedTuple):
-    """Compiled functions, each of (plan, node, scratch, question) but for what is said here."""
+    """Compiled functions."""
 
-    project: Callable
-    ready: Callable
+    project: Callable  # (plan, node, scratch, candidate) → the least and the greatest key
+    ends: Callable  # (plan, scratch, candidate, key) → the least and the greatest number
+    ready: Callable  # (plan, node, scratch, question)
     goes_left: Callable  # (plan, scratch, question, i, row): of the node's row i
     write: Callable  # (plan, scratch, question, record)
+    # (plan, node, scratch, candidate) → is there any? None: candidates are features
+    draw: Callable | None = None
+    n_factors: Callable[[int], int] = lambda n_terms: 0  # kept of a candidate
+    has_bands: bool = False  # two cuts, not one
+    project_some: Callable | None = None  # as `project`; None: values may not be missing
+    lacks: Callable | None = None  # as `goes_left`: is the row's value missing?
 
+
+def _projection(draw: Callable, number_of: Callable, write: Callable, n_factors) -> Learner:
+    find_numbers = make_find_numbers(number_of)
+    project, ready = make_project(find_numbers), make_ready(find_numbers)
+    return Learner(project, local_ends, ready, number_left, write, draw, n_factors)
+
+
+AXIS_LEARNER = Learner(
+    axis_project,
+    axis_ends,
+    nothing_to_ready,
+    axis_left,
+    axis_write,
+    project_some=axis_project_some,
+    lacks=axis_lacks,
+)
+OBLIQUE_LEARNER = _projection(draw_oblique, oblique_of, oblique_write, lambda n: n)
 
 LEARNERS: dict[str, Learner] = {
-    "axis": Learner(axis_project, nothing_to_ready, axis_left, axis_write),
+    "axis": AXIS_LEARNER,
+    "oblique": OBLIQUE_LEARNER,
+    "fitted": _projection(draw_fitted, oblique_of, oblique_write, lambda n: n),
+    "quadratic": _projection(
+        draw_quadratic, quadratic_of, quadratic_write, lambda n: 2 * n + n_products(n)
+    ),
+    "band": AXIS_LEARNER._replace(has_bands=True),
+    "oblique_band": OBLIQUE_LEARNER._replace(has_bands=True),
 }

@@ -15,8 +15,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from forestlab.core.arrays import RIGHT
+from forestlab.core.bits import has_bit
+from forestlab.core.groups import bins_pay, empty_bins, group_by_sort, group_in_bins
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
+from forestlab.core.missing import Missing, make_number, make_project, make_propose, make_side
 from forestlab.core.rng import (
     NODE_FEATURES,
     PARAMETERS,
@@ -28,45 +32,26 @@ from forestlab.core.rng import (
     stream,
 )
 from forestlab.core.scratch import Question
-from forestlab.core.search import (
-    Search,
-    bins_pay,
-    empty_bins,
-    group_by_sort,
-    group_in_bins,
-    lowest_within,
-    thin,
-)
+from forestlab.core.search import Look, Search, lowest_within, thin
 
-# ---- a set of bits -----------------------------------------------------------------------------
-
-
-@jitable
-def has_bit(words, i):
-    return (words[i >> 6] >> np.uint64(i & 63)) & np.uint64(1) != np.uint64(0)
-
-
-@jitable
-def set_bit(words, i):
-    words[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-
-
-# ---- one feature -------------------------------------------------------------------------------
+# ---- one candidate -----------------------------------------------------------------------------
 
 
 @jitable
 def nothing():
-    return Question(np.inf, -1, -1, -1)
+    return Question(np.inf, -1, -1, -1, -np.inf, np.inf, RIGHT)
 
 
 @jitable
 def keep(found, n_found, least, question):
     """Add a question, if it is one, to those found; returns their number and the least score."""
-    if question.feature < 0:
+    if question.candidate < 0:
         return n_found, least
     kept = found[n_found]
-    kept["score"], kept["feature"] = question.score, question.feature
+    kept["score"], kept["candidate"] = question.score, question.candidate
     kept["low"], kept["high"] = question.low, question.high
+    kept["cut_low"], kept["cut_high"] = question.cut_low, question.cut_high
+    kept["missing"] = question.missing
     return n_found + 1, min(least, question.score)
 
 
@@ -74,36 +59,59 @@ def keep(found, n_found, least, question):
 def best_of(found, n_found, least, tie, key, random_ties):
     """Of the questions within a tie of the least score that of the lowest rank, then cut."""
     ranks_key = stream(key, TIES)
-    best, best_rank = nothing(), np.uint64(0)
+    best, best_rank = -1, np.uint64(0)
     for i in range(n_found):
-        score, feature, low = found[i]["score"], found[i]["feature"], found[i]["low"]
-        if score > least + tie:
+        here = found[i]
+        if here["score"] > least + tie:
             continue
-        rank = draw(ranks_key, feature) if random_ties else np.uint64(feature)
-        if best.feature < 0 or rank < best_rank or (rank == best_rank and low < best.low):
-            best, best_rank = Question(score, feature, low, found[i]["high"]), rank
-    return best
+        candidate = here["candidate"]
+        rank = draw(ranks_key, candidate) if random_ties else np.uint64(candidate)
+        if (
+            best < 0
+            or rank < best_rank
+            or (rank == best_rank and here["high"] < found[best]["high"])
+        ):
+            best, best_rank = i, rank
+    if best < 0:
+        return nothing()
+    won = found[best]
+    return Question(
+        won["score"], won["candidate"], won["low"], won["high"], won["cut_low"], won["cut_high"],
+        won["missing"],
+    )  # fmt: skip
 
 
-def make_evaluate(learner: Learner, search: Search, scan: Callable, counted: bool) -> Callable:
-    """What finds the best question about one feature; `counted` cuts are counted too."""
-    project, propose = learner.project, search.propose
+@jitable
+def cut_between(below, above, midpoint):
+    """A number c with below <= c < above: midway if wanted and if floats leave room."""
+    if not midpoint:
+        return below
+    middle = below / 2 + above / 2
+    return middle if below <= middle < above else below
+
+
+def make_evaluate(
+    learner: Learner, search: Search, missing: Missing, scan: Callable, counted: bool
+) -> Callable:
+    """What finds the best question about one candidate; `counted` cuts are counted too."""
+    project, ends, draws = make_project(learner, missing), learner.ends, search.draws
+    propose = make_propose(search, learner, missing)
+    number_missing, side_of = make_number(missing), make_side(missing)
 
     @jitable
-    def evaluate(plan, node, scratch, feature, least_so_far, pick):
-        """The node's best question about a feature, if it is as good as those found; notes a
-        feature that is constant.
+    def evaluate(plan, node, scratch, candidate, least_so_far, pick):
+        """The node's best question about a candidate, if it is as good as those found.
 
         With `pick` >= 0 only one cut is scored, picked by the node's draw of that number.
         """
         n_rows = node.rows.shape[0]
         groups = scratch.groups
         n_slots = scratch.left.shape[0]
-        question = Question(np.inf, feature, -1, -1)
-        least, greatest = project(plan, node, scratch, question)
+        least, known = project(plan, node, scratch, candidate)
+        greatest = number_missing(groups, n_rows, least, known)
         if least == greatest:
-            set_bit(node.constant, feature)
             return nothing()
+        some_missing = greatest > known
         dense = bins_pay(greatest - least + 1, n_rows, n_slots)
         if dense:
             n_groups = group_in_bins(
@@ -111,22 +119,32 @@ def make_evaluate(learner: Learner, search: Search, scan: Callable, counted: boo
             )
         else:
             n_groups = group_by_sort(groups, least, greatest, n_rows)
-        n_cuts = propose(plan, node, scratch, n_groups, least)
-        if plan.settings.n_thresholds > 0:
-            thresholds_key = stream(node.key, THRESHOLDS + np.uint64(feature))
+        look = Look(candidate, pick, n_groups, least)
+        n_cuts = propose(plan, node, scratch, look, some_missing)
+        if not draws and plan.settings.n_thresholds > 0:
+            thresholds_key = stream(node.key, THRESHOLDS + np.uint64(candidate))
             n_cuts = thin(groups, n_cuts, plan.settings.n_thresholds, thresholds_key)
-        if pick >= 0 and n_cuts > 0:
+        if not draws and pick >= 0 and n_cuts > 0:
             groups.cuts[0] = groups.cuts[draw_below(stream(node.key, PARAMETERS), pick, n_cuts)]
             n_cuts = 1
         if counted:
             scratch.scored[0] += n_cuts
-        best = scan(node, scratch, n_groups, n_cuts, dense)
+        best = scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing)
         if dense:
             empty_bins(groups, greatest - least + 1, n_slots)
         if not best <= least_so_far + node.tie or best == np.inf:
             return nothing()
-        cut = lowest_within(groups, n_cuts, best + node.tie)
-        return Question(best, feature, least + groups.key[cut], least + groups.key[cut + 1])
+        c = lowest_within(groups, n_cuts, best + node.tie)
+        cut, side = groups.cuts[c], side_of(groups, c, node.tie, some_missing)
+        low, high = least + groups.key[cut], least + groups.key[cut + 1]
+        number = np.inf  # it is known
+        if draws:
+            number = groups.numbers[c]
+        elif high <= known:
+            below = ends(plan, scratch, candidate, low)[1]
+            above = ends(plan, scratch, candidate, high)[0]
+            number = cut_between(below, above, plan.settings.midpoint)
+        return Question(best, candidate, -1, low, -np.inf, number, side)
 
     return evaluate
 
@@ -134,9 +152,11 @@ def make_evaluate(learner: Learner, search: Search, scan: Callable, counted: boo
 # ---- one node ----------------------------------------------------------------------------------
 
 
-def make_choose(evaluate: Callable, randomised: bool) -> Callable:
+def make_choose(evaluate: Callable, draw: Callable | None, randomised: bool) -> Callable:
     """What finds a node's best question: of rho random parameters if `randomised`, else over a
-    random subset of the features."""
+    random subset of the features; of as many candidates, if a learner is to `draw` them."""
+    if draw is not None:
+        return choose_candidates(evaluate, draw, randomised)
     return choose_parameters(evaluate) if randomised else choose_features(evaluate)
 
 
@@ -200,6 +220,24 @@ def choose_parameters(evaluate: Callable) -> Callable:
                 n_done += 1
         sort_front(features, features.shape[0])
         return best_of(scratch.found, n_found, least, node.tie, node.key, plan.settings.random_ties)
+
+    return choose
+
+
+def choose_candidates(evaluate: Callable, draw: Callable, randomised: bool) -> Callable:
+    @jitable
+    def choose(plan, node, scratch):
+        """The best of rho or max_features random candidates; of rho ones one cut each."""
+        settings = plan.settings
+        n_candidates = settings.rho if randomised else settings.max_features
+        n_found, least = 0, np.inf
+        for candidate in range(n_candidates):
+            if not draw(plan, node, scratch, candidate):
+                break
+            pick = candidate if randomised else -1
+            question = evaluate(plan, node, scratch, candidate, least, pick)
+            n_found, least = keep(scratch.found, n_found, least, question)
+        return best_of(scratch.found, n_found, least, node.tie, node.key, settings.random_ties)
 
     return choose
 

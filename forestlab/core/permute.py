@@ -41,7 +41,7 @@ class Reads(NamedTuple):
 
 
 def make_reads(tree: Tree) -> Reads:
-    nodes, features = reads(tree)
+    nodes, features, _ = reads(tree)
     return Reads(np.searchsorted(nodes, np.arange(len(tree.nodes) + 1)), features)
 
 

@@ -7,11 +7,13 @@ it, and views, files, hand-made trees, shuffled features and importances read it
 
 A kind that needs more than one feature and two cuts keeps the rest in its tree's pool of
 parameters, from ``params`` on: first a count n, then what its own row says. `places` are where the
-numbers of features stand in there.
+numbers of features stand in there, `share_places` where it stands how much each of them has to do
+with the answer, in shares that add up to 1.
 """
 
 import functools
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +31,7 @@ def feature_number(node, params, x):
 
 @jitable
 def oblique_number(node, params, x):
-    """params: [number of terms, feature, factor, feature, factor, …]"""
+    """params: [number of terms, feature, factor, feature, factor, …, shares …]"""
     start = node["params"]
     value = 0.0
     for k in range(np.int64(params[start])):
@@ -39,16 +41,20 @@ def oblique_number(node, params, x):
 
 @jitable
 def quadratic_number(node, params, x):
-    """params: [number of features n, features …, an (n + 1)² matrix over (features …, 1)]"""
+    """params: [number of features n, features …, centres …, their factors …, those of the products
+    of the first with itself, of the second with the first and itself, …, shares …]"""
     start = node["params"]
     n = np.int64(params[start])
-    matrix = start + 1 + n
+    features, centres = start + 1, start + 1 + n
+    j = centres + 2 * n
     value = 0.0
-    for a in range(n + 1):
-        x_a = x[np.int64(params[start + 1 + a])] if a < n else 1.0
-        for b in range(n + 1):
-            x_b = x[np.int64(params[start + 1 + b])] if b < n else 1.0
-            value += x_a * params[matrix + a * (n + 1) + b] * x_b
+    for a in range(n):
+        x_a = x[np.int64(params[features + a])] - params[centres + a]
+        value += x_a * params[centres + n + a]
+        for b in range(a + 1):
+            x_b = x[np.int64(params[features + b])] - params[centres + b]
+            value += x_a * (x_b * params[j])
+            j += 1
     return value
 
 
@@ -101,6 +107,7 @@ class Kind(NamedTuple):
     names_feature: bool = False  # it reads the one feature that the node names, and needs no pool
     n_params: Callable = lambda n: 0  # how many parameters follow their count n
     places: Callable = lambda n: np.zeros(0, np.int64)  # which of these are numbers of features
+    share_places: Callable = lambda n: np.zeros(0, np.int64)  # and which are their shares
     # In a description of a tree: the key that a question of this kind has ("": it cannot be
     # described), its value (tree, i, names), the features in such a value, and its parameters,
     # given the value and those features' numbers.
@@ -114,10 +121,30 @@ def _name(tree: Tree, i: int, names: Sequence[str]) -> str:
     return names[tree.nodes["feature"][i]]
 
 
+def _shares(factors) -> list[float]:
+    """Of the features of a sum, by their factors, as if they had one unit."""
+    sizes = [abs(float(factor)) for factor in factors]
+    return [size / sum(sizes) if sum(sizes) else 1 / len(sizes) for size in sizes]
+
+
 def _weights(value: dict) -> list:
     if not isinstance(value, dict) or not value:
         raise ValueError("weights must be {feature: factor, …}")
     return list(value)
+
+
+FORM = ("features", "centres", "factors", "products", "shares")  # of a form of degree 2
+
+
+def _form_features(value: dict) -> list:
+    if not isinstance(value, dict) or set(value) != set(FORM):
+        raise ValueError(f"form must be {{{', '.join(FORM)}}}")
+    n = len(value["features"])
+    sizes = dict.fromkeys(FORM, n) | {"products": n * (n + 1) // 2}
+    for part, size in sizes.items():
+        if len(value[part]) != size:
+            raise ValueError(f"form: {part} must be {size} for {n} features")
+    return list(value["features"])
 
 
 AXIS_KIND = Kind(feature_number, _name, names_feature=True, key="feature", describe=_name)
@@ -127,21 +154,32 @@ KINDS: dict[int, Kind] = {
     OBLIQUE: Kind(
         oblique_number,
         lambda tree, i, names: _sum_text([(w, names[f]) for f, w in terms(tree, i)]),
-        n_params=lambda n: 2 * n,
+        n_params=lambda n: 3 * n,
         places=lambda n: 2 * np.arange(n),
+        share_places=lambda n: 2 * n + np.arange(n),
         key="weights",
         describe=lambda tree, i, names: {names[f]: w for f, w in terms(tree, i)},
         features=_weights,
         params=lambda value, numbers: [
             len(numbers),
             *(part for pair in zip(numbers, value.values(), strict=True) for part in pair),
+            *_shares(value.values()),
         ],
     ),
     QUADRATIC: Kind(
         quadratic_number,
-        lambda tree, i, names: "a quadratic form",
-        n_params=lambda n: n + (n + 1) ** 2,
+        lambda tree, i, names: _form_text(tree, i, names),
+        n_params=lambda n: 4 * n + n * (n + 1) // 2,
         places=np.arange,
+        share_places=lambda n: 3 * n + n * (n + 1) // 2 + np.arange(n),
+        key="form",
+        describe=lambda tree, i, names: _form(tree, i, names),
+        features=_form_features,
+        params=lambda value, numbers: [
+            len(numbers),
+            *numbers,
+            *(number for part in FORM[1:] for number in value[part]),
+        ],
     ),
     CATEGORY: AXIS_KIND._replace(side=category_side),
 }
@@ -177,22 +215,25 @@ def _asked_first(
 # ---- what it reads -----------------------------------------------------------------------------
 
 
-def reads(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """The features that nodes read: pairs of a node and a feature, by node, int64."""
-    nodes, features = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+def reads(tree: Tree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The features that nodes read: a node, a feature and its share in the answer; by node."""
+    nodes, features, shares = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
     for kind, row in KINDS.items():
         here = np.flatnonzero(tree.nodes["kind"] == kind)
         if row.names_feature:
             nodes.append(here)
             features.append(tree.nodes["feature"][here])
+            shares.append(np.ones(len(here)))
             continue
         for i in here:
+            start = tree.nodes["params"][i] + 1
             found = tree.params[places(tree, i)]
             nodes.append(np.full(len(found), i))
             features.append(found)
+            shares.append(tree.params[start + row.share_places(len(found))])
     of, read = np.concatenate(nodes), np.concatenate(features).astype(np.int64)
     order = np.argsort(of, kind="stable")
-    return of[order], read[order]
+    return of[order], read[order], np.concatenate(shares)[order]
 
 
 def places(tree: Tree, i: int | np.integer) -> np.ndarray:
@@ -268,6 +309,36 @@ def _sum_text(terms: list[tuple[float, str]]) -> str:
         sign = ("−" if factor < 0 else "") if not text else (" − " if factor < 0 else " + ")
         text += sign + (name if abs(factor) == 1 else f"{short(abs(factor))}·{name}")
     return text
+
+
+def _form(tree: Tree, i: int, names: Sequence[str]) -> dict[str, list]:
+    """A form as a description has it."""
+    pool = tree.params[tree.nodes["params"][i] :].tolist()
+    n = int(pool[0])
+    ends = np.cumsum([1, n, n, n, n * (n + 1) // 2, n])
+    parts = [pool[start:end] for start, end in pairwise(ends)]
+    return dict(zip(FORM, [[names[int(f)] for f in parts[0]], *parts[1:]], strict=True))
+
+
+def _form_text(tree: Tree, i: int, names: Sequence[str]) -> str:
+    """0.5·(a − 3) − b² + 2·(a − 3)·b"""
+    form = _form(tree, i, names)
+    n = len(form["features"])
+    parts = [_shifted(f, c) for f, c in zip(form["features"], form["centres"], strict=True)]
+    pairs = [
+        (f"{parts[a]}²" if a == b else f"{parts[a]}·{parts[b]}")
+        for a in range(n)
+        for b in range(a + 1)
+    ]
+    linear = zip(form["factors"], parts, strict=True)
+    return _sum_text([*linear, *zip(form["products"], pairs, strict=True)])
+
+
+def _shifted(name: str, centre: float) -> str:
+    """(a − 3)"""
+    if centre == 0:
+        return name
+    return f"({name} {'−' if centre > 0 else '+'} {short(abs(centre))})"
 
 
 def terms(tree: Tree, i: int) -> list[tuple[int, float]]:

@@ -5,7 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import NODE, Columns, Settings
-from forestlab.core.search import Groups, make_groups
+from forestlab.core.groups import Groups, make_groups
+from forestlab.core.projections import Projections, make_projections
+
+SEGMENTS = 64  # of a node's groups, at whose ends the two cuts of a band may lie
 
 
 class Plan(NamedTuple):
@@ -31,12 +34,15 @@ class Node(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A cut of a feature: keys up to `low` go left, and the next key in the node is `high`."""
+    """Rows whose keys lie in (low, high] go left; their numbers then lie in (cut_low, cut_high]."""
 
     score: float
-    feature: int  # -1: none
+    candidate: int  # a feature, or whatever else a learner turns into keys; -1: none
     low: int
     high: int
+    cut_low: float
+    cut_high: float
+    missing: int  # where rows go whose number is missing: LEFT or RIGHT; UNSEEN: there are none
 
 
 WAITING = np.dtype(
@@ -51,8 +57,25 @@ WAITING = np.dtype(
 
 
 QUESTION = np.dtype(
-    [("score", np.float64), ("feature", np.int64), ("low", np.int64), ("high", np.int64)]
+    [
+        ("score", np.float64),
+        ("candidate", np.int64),
+        ("low", np.int64),
+        ("high", np.int64),
+        ("cut_low", np.float64),
+        ("cut_high", np.float64),
+        ("missing", np.int64),
+    ]
 )
+
+
+class Bands(NamedTuple):
+    """Scratch of one thread; empty for learners that ask for one cut."""
+
+    held: np.ndarray  # (SEGMENTS, n_slots) float64: what each segment holds
+    before: np.ndarray  # (SEGMENTS, n_slots) float64: what it and those before it hold
+    after: np.ndarray  # (SEGMENTS, n_slots) float64: what it and those after it hold
+    scores: np.ndarray  # float64: of each band
 
 
 class Scratch(NamedTuple):
@@ -78,6 +101,8 @@ class Scratch(NamedTuple):
     right_rows: np.ndarray  # (n,) uint32: rows on their way to the right child
     right_weights: np.ndarray  # (n,) float64
     scored: np.ndarray  # (1,) int64: cuts scored so far, by a kernel that counts them
+    projections: Projections
+    bands: Bands
 
 
 class Sizes(NamedTuple):
@@ -87,12 +112,18 @@ class Sizes(NamedTuple):
     n_slots: int  # see criteria
     n_stats: int
     n_parts: int  # contributions of one row
+    n_factors: int = 0  # of a candidate, see learners
+    has_bands: bool = False
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
-    n_rows, n_features, n_codes, n_slots, n_stats, n_parts = sizes
+    n_rows, n_features, n_codes, n_slots, n_stats, n_parts, n_factors, has_bands = sizes
     deepest = min(n_rows, settings.max_depth) + 2
     most_nodes = 2 * min(max(1, n_rows // settings.min_samples_leaf), 2 ** min(deepest, 40))
+    n_candidates = max(n_features, settings.rho)
+    if settings.n_terms:
+        n_candidates = max(n_candidates, settings.max_features)
+        n_codes = max(n_codes, n_rows)  # keys are ranks
     return Scratch(
         np.empty(most_nodes, NODE),
         np.empty((most_nodes, n_stats)),
@@ -105,10 +136,20 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         np.empty(n_slots),
         np.empty(n_slots),
         make_groups(n_rows, n_codes, n_slots),
-        np.empty(max(n_features, settings.rho), QUESTION),
+        np.empty(n_candidates, QUESTION),
         np.empty(n_features, np.int64),
         np.empty(n_features, np.int64),
         np.empty(n_rows, np.uint32),
         np.empty(n_rows),
         np.zeros(1, np.int64),
+        make_projections(
+            n_rows, n_features, n_candidates, settings.n_terms, n_factors, n_slots, most_nodes
+        ),
+        make_bands(n_slots, has_bands),
     )
+
+
+def make_bands(n_slots: int, wanted: bool) -> Bands:
+    n = SEGMENTS if wanted else 0
+    held, before, after = np.empty((3, n, n_slots))
+    return Bands(held, before, after, np.empty(n * (n - 1) // 2))

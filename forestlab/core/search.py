@@ -8,7 +8,7 @@ keys. *Cut g* separates the groups 0 … g from the rest. Steps for one feature 
 3. `thin`: keep `n_thresholds` random ones of them.
 4. `scan`: add up the groups from either end, score the listed cuts, keep the best.
 
-Both ways of grouping give the same groups, so the same cuts.
+Both ways of grouping give the same groups (see groups), so the same cuts.
 """
 
 from collections.abc import Callable
@@ -17,13 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.criteria import NOTHING, Criterion
+from forestlab.core.groups import POSITION
 from forestlab.core.jit import jitable
-from forestlab.core.rng import shuffle_step
+from forestlab.core.rng import THRESHOLDS, draw_unit, shuffle_step, stream
 
-POSITION = np.uint64(0xFFFFFFFF)  # the half of a sort key that holds the row's place in the node
-INSERTION = 20  # up to so many rows insertion beats the other sorts
-COUNTED = 4  # keys are sorted by counting if they span no more than this many values a row …
-BYTE = 256  # … or than one byte holds
 # Scores are equal if rounding alone could part them: a sum of n terms is good to about n ε. So a
 # tie is TIE × n × the node's weight × impurity. A wider one (1e-9) also takes scores for equal that
 # exact arithmetic on the given floats tells apart, such as targets 23.0, 23.1, 23.2 cut in two. To
@@ -31,174 +28,16 @@ BYTE = 256  # … or than one byte holds
 TIE = 16 * 2.0**-52
 
 
-class Groups(NamedTuple):
-    """Scratch of one thread; `key` and `end` have an entry a group, and room for one more."""
-
-    keys: np.ndarray  # (n,) uint32: each row's key
-    order: np.ndarray  # (n,) uint64: (key, place) of each row; sorted when not dense
-    buffer: np.ndarray  # (n,) uint64
-    bins: np.ndarray  # float64: a cell for each (key, slot); zero between uses
-    tally: np.ndarray  # uint32: rows with each key; zero between uses
-    key: np.ndarray  # int64
-    end: np.ndarray  # int64: rows in this group and those before it
-    lowest_mark: np.ndarray  # int64: least and greatest target mark in the group
-    highest_mark: np.ndarray
-    weight: np.ndarray  # float64: of the group
-    cuts: np.ndarray  # int64: the cuts listed
-    scores: np.ndarray  # float64: the score of each of them
-    right_scores: np.ndarray  # float64: of what lies on its right
-    chosen: np.ndarray  # bool
-
-
-def make_groups(n_rows: int, n_codes: int, n_slots: int) -> Groups:
-    n_counts = min(n_codes, max(BYTE, COUNTED * n_rows))
-    return Groups(
-        np.empty(n_rows, np.uint32),
-        np.empty(n_rows, np.uint64),
-        np.empty(n_rows, np.uint64),
-        np.zeros(min(n_codes * n_slots, n_rows), np.float64),
-        np.zeros(n_counts, np.uint32),
-        np.empty(n_rows + 1, np.int64),
-        np.empty(n_rows + 1, np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.zeros(n_rows, np.bool_),
-    )
-
-
-@jitable
-def bins_pay(n_keys, n_rows, n_slots):
-    """Moving a bin looks at every slot, moving a row at one: bins want a row a cell, on average."""
-    return n_keys * n_slots <= n_rows
-
-
-@jitable
-def group_in_bins(groups, least, greatest, n_rows, slots, amounts, n_slots):
-    """Tally rows into bins; list the bins that hold any."""
-    keys, bins, count = groups.keys, groups.bins, groups.tally
-    n_parts = slots.shape[1]
-    first = np.uint32(least)
-    stride = np.uint64(n_slots)
-    for i in range(n_rows):
-        key = np.uint64(keys[i] - first)
-        count[key] += np.uint32(1)
-        for part in range(n_parts):
-            bins[key * stride + np.uint64(slots[i, part])] += amounts[i, part]
-    return list_groups(groups, greatest - least + 1)
-
-
-@jitable
-def list_groups(groups, n_keys):
-    """List the keys that occur; return how many. Counts become where each key's rows begin.
-
-    There is no branch to mispredict: an entry for a key that does not occur is written over. With
-    a branch 100 rows over 256 keys took twice as long.
-    """
-    count, group_key, group_end = groups.tally, groups.key, groups.end
-    n_groups = 0
-    seen = np.uint32(0)
-    for key in range(n_keys):
-        n_here = count[key]
-        count[key] = seen
-        seen += n_here
-        group_key[n_groups] = key
-        group_end[n_groups] = seen
-        n_groups += 1 if n_here > 0 else 0
-    return n_groups
-
-
-@jitable
-def empty_bins(groups, n_keys, n_slots):
-    count, bins = groups.tally, groups.bins
-    for key in range(n_keys):
-        count[key] = 0
-    for cell in range(n_keys * n_slots):
-        bins[cell] = 0.0
-
-
-@jitable
-def group_by_counting(groups, least, greatest, n_rows):
-    """Sort rows by counting their keys."""
-    keys, order, count = groups.keys, groups.order, groups.tally
-    first = np.uint32(least)
-    n_keys = greatest - least + 1
-    for i in range(n_rows):
-        count[keys[i] - first] += np.uint32(1)
-    n_groups = list_groups(groups, n_keys)
-    for i in range(n_rows):
-        key = keys[i] - first
-        order[count[key]] = np.uint64(i)
-        count[key] += np.uint32(1)
-    for key in range(n_keys):
-        count[key] = 0
-    return n_groups
-
-
-@jitable
-def group_by_sort(groups, least, greatest, n_rows):
-    """Sort rows by key; list the runs of equal keys."""
-    if n_rows > INSERTION and greatest - least < max(BYTE, COUNTED * n_rows):
-        return group_by_counting(groups, least, greatest, n_rows)
-    keys, order, group_key, group_end = groups.keys, groups.order, groups.key, groups.end
-    first = np.uint32(least)
-    for i in range(n_rows):
-        order[i] = (np.uint64(keys[i] - first) << np.uint64(32)) | np.uint64(i)
-    if n_rows <= INSERTION:
-        insertion_sort(order, n_rows)
-    else:
-        radix_sort(order, groups.buffer, groups.tally, n_rows, greatest - least)
-    n_groups = 0
-    last = np.int64(-1)
-    for i in range(n_rows):
-        key = np.int64(order[i] >> np.uint64(32))
-        if key != last:
-            group_key[n_groups] = key
-            n_groups += 1
-            last = key
-        group_end[n_groups - 1] = i + 1
-    return n_groups
-
-
-@jitable
-def insertion_sort(items, n):
-    for i in range(1, n):
-        item = items[i]
-        j = i
-        while j > 0 and items[j - 1] > item:
-            items[j] = items[j - 1]
-            j -= 1
-        items[j] = item
-
-
-@jitable
-def radix_sort(items, buffer, count, n, greatest):
-    """Sort by the upper halves, a byte a pass from the lowest; stable, so places stay in order."""
-    shift = np.uint64(32)
-    byte = np.uint64(255)
-    while greatest > 0:
-        for i in range(n):
-            count[(items[i] >> shift) & byte] += np.uint32(1)
-        end = np.uint32(0)
-        for b in range(256):
-            end += count[b]
-            count[b] = end - count[b]
-        for i in range(n):
-            b = (items[i] >> shift) & byte
-            buffer[count[b]] = items[i]
-            count[b] += np.uint32(1)
-        for i in range(n):
-            items[i] = buffer[i]
-        for b in range(256):
-            count[b] = 0
-        shift += np.uint64(8)
-        greatest >>= 8
-
-
 # ---- which cuts are proposed -------------------------------------------------------------------
+
+
+class Look(NamedTuple):
+    """What cuts are listed of."""
+
+    candidate: int  # see learners
+    pick: int  # the number of the node's draw that picks one of them; -1: all count
+    n_groups: int
+    first_key: int  # that groups count theirs from
 
 
 @jitable
@@ -208,9 +47,9 @@ def enough_rows(groups, n_groups, g, least):
 
 
 @jitable
-def propose_all(plan, node, scratch, n_groups, first_key):
+def propose_all(plan, node, scratch, look):
     """List every cut that leaves enough rows; return how many."""
-    groups = scratch.groups
+    groups, n_groups = scratch.groups, look.n_groups
     n_cuts = 0
     for g in range(n_groups - 1):
         if enough_rows(groups, n_groups, g, plan.settings.min_samples_leaf):
@@ -220,15 +59,15 @@ def propose_all(plan, node, scratch, n_groups, first_key):
 
 
 @jitable
-def propose_boundary(plan, node, scratch, n_groups, first_key):
+def propose_boundary(plan, node, scratch, look):
     """List the cuts that do not lie inside a run of rows of one target; return how many.
 
     Within such a run the impurity is concave (Fayyad and Irani 1992), so the best cut is at one of
     its ends, or where a limit on the leaves ends the run: the first and the last cut that leave
     enough on both sides are listed too.
     """
-    groups = scratch.groups
-    mark_groups(groups, n_groups, first_key, node.rows, plan.marks, scratch.amounts)
+    groups, n_groups = scratch.groups, look.n_groups
+    mark_groups(groups, n_groups, look.first_key, node.rows, plan.marks, scratch.amounts)
     least = plan.settings.min_samples_leaf
     first, last = allowed_range(groups, n_groups, least, node.min_weight)
     n_cuts = 0
@@ -238,6 +77,61 @@ def propose_boundary(plan, node, scratch, n_groups, first_key):
             groups.cuts[n_cuts] = g
             n_cuts += 1
     return n_cuts
+
+
+def propose_uniform(ends: Callable) -> Callable:
+    """Cuts drawn as Geurts, Ernst and Wehenkel (2006) do: numbers uniform in the node's range.
+
+    There are n_thresholds of them, or one; two between the same groups are one question, asked at
+    the lower.
+    """
+
+    @jitable
+    def propose(plan, node, scratch, look):
+        groups, n_groups, candidate = scratch.groups, look.n_groups, look.candidate
+        least = ends(plan, scratch, candidate, look.first_key + groups.key[0])[0]
+        greatest = ends(plan, scratch, candidate, look.first_key + groups.key[n_groups - 1])[1]
+        key = stream(node.key, THRESHOLDS + np.uint64(candidate))
+        n_drawn = draw_numbers(groups.numbers, node.rows.shape[0], plan, key, look.pick)
+        n_cuts, last = 0, -1
+        for i in range(n_drawn):
+            number = least * (1.0 - groups.numbers[i]) + greatest * groups.numbers[i]
+            g = 0
+            high = n_groups - 2
+            while g < high:
+                middle = (g + high + 1) >> 1
+                key_there = look.first_key + groups.key[middle]
+                if ends(plan, scratch, candidate, key_there)[0] <= number:
+                    g = middle
+                else:
+                    high = middle - 1
+            if g == last or not enough_rows(groups, n_groups, g, plan.settings.min_samples_leaf):
+                continue
+            below = ends(plan, scratch, candidate, look.first_key + groups.key[g])[1]
+            above = ends(plan, scratch, candidate, look.first_key + groups.key[g + 1])[0]
+            groups.cuts[n_cuts] = last = g
+            groups.numbers[n_cuts] = number if below <= number < above else below  # rounding
+            n_cuts += 1
+        return n_cuts
+
+    return propose
+
+
+@jitable
+def draw_numbers(numbers, n_rows, plan, key, pick):
+    """Draw from [0, 1), in order; return how many."""
+    if pick >= 0:
+        numbers[0] = draw_unit(key, pick)
+        return 1
+    n = min(max(plan.settings.n_thresholds, 1), n_rows)
+    for i in range(n):
+        number = draw_unit(key, i)
+        j = i
+        while j > 0 and numbers[j - 1] > number:
+            numbers[j] = numbers[j - 1]
+            j -= 1
+        numbers[j] = number
+    return n
 
 
 @jitable
@@ -363,7 +257,7 @@ def move_item(add, scratch, item, dense, left_numbers, right_numbers):
     return left_numbers, right_numbers
 
 
-def scan_ends(add, score):
+def scan_ends(add, score, two_sided):
     """How listed cuts are scored for weights of any kind.
 
     Each side is summed from its own end, so what it holds is never the small difference of two
@@ -372,12 +266,17 @@ def scan_ends(add, score):
     """
 
     @jitable
-    def scan(node, scratch, n_groups, n_cuts, dense):
+    def scan(node, scratch, n_groups, n_cuts, dense, last_left):
         """Score the listed cuts, and return the least score."""
         groups, left, right = scratch.groups, scratch.left, scratch.right
         cuts, scores, right_scores = groups.cuts, groups.scores, groups.right_scores
         left_numbers, right_numbers = empty(left), empty(right)
         done, still = np.uint64(0), n_items(groups, n_groups, dense)
+        if two_sided and last_left:
+            end = n_items(groups, n_groups - 1, dense)
+            while still > end:
+                still -= np.uint64(1)
+                left_numbers = add_item(add, scratch, still, dense, left, left_numbers)
         for c in range(n_cuts):
             end = n_items(groups, cuts[c] + 1, dense)
             while done < end:
@@ -401,12 +300,12 @@ def scan_ends(add, score):
     return scan
 
 
-def scan_once(add, score):
+def scan_once(add, score, two_sided):
     """How listed cuts are scored for weights that are whole numbers: rows are counted exactly, so
     that they may as well be taken from the right. It reads each row once: a third faster."""
 
     @jitable
-    def scan(node, scratch, n_groups, n_cuts, dense):
+    def scan(node, scratch, n_groups, n_cuts, dense, last_left):
         """Score the listed cuts, and return the least score."""
         groups, left, right = scratch.groups, scratch.left, scratch.right
         cuts, scores = groups.cuts, groups.scores
@@ -414,6 +313,13 @@ def scan_once(add, score):
         for k in range(right.shape[0]):
             right[k] = scratch.total[k]
         done, least = np.uint64(0), np.inf
+        if two_sided and last_left:
+            for item in range(
+                n_items(groups, n_groups - 1, dense), n_items(groups, n_groups, dense)
+            ):
+                left_numbers, right_numbers = move_item(
+                    add, scratch, item, dense, left_numbers, right_numbers
+                )
         for c in range(n_cuts):
             end = n_items(groups, cuts[c] + 1, dense)
             while done < end:
@@ -430,19 +336,20 @@ def scan_once(add, score):
     return scan
 
 
-def make_scan(criterion: Criterion, whole: bool) -> Callable:
-    """What scores the listed cuts, for a criterion; `whole` weights are whole numbers."""
+def cut_scanner(criterion: Criterion, whole: bool, two_sided: bool) -> Callable:
+    """What scores the listed cuts, for a criterion; `whole` weights are whole numbers. If it is
+    `two_sided` it can also do so with the last group on the left of every cut."""
     if whole:
-        return scan_once(criterion.add_whole or criterion.add, criterion.score)
-    return scan_ends(criterion.add, criterion.score)
+        return scan_once(criterion.add_whole or criterion.add, criterion.score, two_sided)
+    return scan_ends(criterion.add, criterion.score, two_sided)
 
 
 @jitable
 def lowest_within(groups, n_cuts, most):
-    """The lowest listed cut with no more than this score."""
+    """Where the lowest cut with no more than this score is listed."""
     for c in range(n_cuts):
         if groups.scores[c] <= most:
-            return groups.cuts[c]
+            return c
     return -1
 
 
@@ -450,14 +357,19 @@ def lowest_within(groups, n_cuts, most):
 
 
 class Search(NamedTuple):
-    propose: Callable  # lists the cuts of a feature that are looked at
-    binned: bool  # columns are encoded in quantile bins, else by distinct values
+    # (plan, node, scratch, look) → how many cuts of a candidate were listed
+    propose: Callable
+    binned: bool = False  # columns are encoded in quantile bins, else by distinct values
     marked: bool = False  # it asks which rows have equal targets
     alias_of: str = ""  # the name whose compiled kernel serves this one too
+    pairs: bool = False  # all pairs of its cuts may be tried, as bands do
+    # Numbers are drawn, not cuts: `propose` is made from a learner's `ends`, and says where.
+    draws: bool = False
 
 
 SEARCHES: dict[str, Search] = {
-    "exact": Search(propose_all, binned=False),
-    "histogram": Search(propose_all, binned=True, alias_of="exact"),
-    "boundary": Search(propose_boundary, binned=False, marked=True),
+    "exact": Search(propose_all, pairs=True),
+    "histogram": Search(propose_all, binned=True, alias_of="exact", pairs=True),
+    "boundary": Search(propose_boundary, marked=True),
+    "uniform": Search(propose_uniform, draws=True),
 }

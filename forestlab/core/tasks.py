@@ -14,16 +14,19 @@ import numpy as np
 
 
 class Task(NamedTuple):
+    main: str  # the metric by which forests are compared
     # Sizes, by the numbers of classes and of targets.
     n_slots: Callable[[int, int], int]
     n_parts: Callable[[int, int], int]
     n_stats: Callable[[int, int], int]
     n_answers: Callable[[int], int]  # classes or targets, by the number of statistics
+    n_targets: Callable[[int], int]  # likewise
     # Readers of statistics, (n, n_stats) each.
     weight: Callable[[np.ndarray], np.ndarray]  # (n,)
     answers: Callable[[np.ndarray], np.ndarray]  # (n, n_answers) posteriors, or means
     values: Callable[[np.ndarray], np.ndarray]  # (n,) labels, or means of the first target
     joined: Callable[[np.ndarray, np.ndarray], np.ndarray]  # of the rows of two nodes together
+    of_target: Callable[[np.ndarray, int], np.ndarray]  # the statistics of one target alone
 
 
 # ---- classes -----------------------------------------------------------------------------------
@@ -63,6 +66,11 @@ def variances(stats: np.ndarray) -> np.ndarray:
     return deviations(stats) / stats[:, :1]
 
 
+def _moments_of(stats: np.ndarray, target: int) -> np.ndarray:
+    columns = [0, 1 + target, 1 + _n_targets(stats.shape[1]) + target]
+    return np.ascontiguousarray(stats[:, columns])
+
+
 def _joined_moments(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     joined = left + right
     weight, apart = joined[:, :1], _means(right) - _means(left)
@@ -75,24 +83,30 @@ def _joined_moments(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 TASKS: dict[str, Task] = {
     "classification": Task(
+        main="accuracy",
         n_slots=lambda n_classes, n_targets: n_classes,
         n_parts=lambda n_classes, n_targets: 1,
         n_stats=lambda n_classes, n_targets: n_classes,
         n_answers=lambda n_stats: n_stats,
+        n_targets=lambda n_stats: 1,
         weight=_class_weight,
         answers=_posteriors,
         values=_labels,
         joined=np.add,
+        of_target=lambda stats, target: stats,
     ),
     "regression": Task(
+        main="rmse",
         n_slots=lambda n_classes, n_targets: 1 + n_targets,
         n_parts=lambda n_classes, n_targets: 1 + n_targets,
         n_stats=lambda n_classes, n_targets: 1 + 2 * n_targets,
         n_answers=_n_targets,
+        n_targets=_n_targets,
         weight=lambda stats: stats[:, 0],
         answers=_means,
         values=lambda stats: np.ascontiguousarray(stats[:, 1]),
         joined=_joined_moments,
+        of_target=_moments_of,
     ),
 }
 

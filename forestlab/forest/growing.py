@@ -11,11 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import Columns, Forest, Settings, Tree, n_trees, plant, tree_of
+from forestlab.core.arrays import Columns, Forest, Limits, Settings, Tree, n_trees, plant, tree_of
 from forestlab.core.bag import bag_counts, tree_features
 from forestlab.core.criteria import CRITERIA
-from forestlab.core.encode import MAX_BINS, encode
+from forestlab.core.encode import MAX_BINS, encode, standardised
 from forestlab.core.grow import KernelParts, grow_kernel
+from forestlab.core.learners import LEARNERS
+from forestlab.core.missing import MISSING
+from forestlab.core.options import Axis, Options, row_of
 from forestlab.core.rng import tree_key
 from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
@@ -29,19 +32,26 @@ class Recipe(NamedTuple):
     """All that decides how a forest grows, beside the data and the seed."""
 
     criterion: str
-    search: str
-    settings: Settings
+    search: Options
+    limits: Limits
     n_classes: int = 0
     features_per_tree: int = 0  # drawn for each tree; 0: all
     bag_size: int = 0  # rows drawn for each tree; 0: all rows, no bag
     replace: bool = True
     balance_bags: bool = False  # weigh classes equally within each bag
-    learner: str = "axis"
+    learner: Options = Axis()
+    missing: str = "error"
+
+    @property
+    def settings(self) -> Settings:
+        """What the kernels read of it."""
+        numbers = self.search.numbers() | self.learner.numbers()
+        return Settings(**self.limits._asdict(), **numbers)
 
     @property
     def n_features_drawn(self) -> int:
         """Features that each tree, or else each node, chooses among."""
-        return self.features_per_tree or self.settings.max_features
+        return self.features_per_tree or self.limits.max_features
 
 
 class Training(NamedTuple):
@@ -60,9 +70,13 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
 
     `weights` multiply a row's part in every tree; `drawn_by` are chances to enter a bag.
     """
-    search = SEARCHES[recipe.search]
+    search = SEARCHES[row_of("search", recipe.search)]
     mass = product(weights, drawn_by)
-    columns = encode(X, mass, MAX_BINS if search.binned else 0, n_jobs)
+    is_drawn = LEARNERS[row_of("learner", recipe.learner)].draw is not None
+    n_bins = getattr(recipe.search, "bins", MAX_BINS) if search.binned and not is_drawn else 0
+    columns = encode(X, mass, n_bins, n_jobs, len(MISSING[recipe.missing].sides) > 0)
+    if is_drawn:
+        columns = standardised(columns, mass, n_jobs)
     marks = np.zeros(0, np.int32)
     if search.marked:
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
@@ -84,30 +98,36 @@ def product(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
 
 def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     """The memory one thread needs to grow trees."""
-    task = TASKS[CRITERIA[recipe.criterion].task]
+    task, learner = (
+        TASKS[CRITERIA[recipe.criterion].task],
+        LEARNERS[row_of("learner", recipe.learner)],
+    )
     n_features, n_rows = training.columns.codes.shape
     n_targets = training.y.shape[1]
     sizes = Sizes(
         min(n_rows, recipe.bag_size or n_rows),
         n_features,
-        int(np.diff(training.columns.first).max()),
+        int(np.diff(training.columns.first).max()) + len(MISSING[recipe.missing].sides[:1]),
         task.n_slots(recipe.n_classes, n_targets),
         task.n_stats(recipe.n_classes, n_targets),
         task.n_parts(recipe.n_classes, n_targets),
+        learner.n_factors(recipe.settings.n_terms),
+        learner.has_bands,
     )
     return make_scratch(sizes, recipe.settings)
 
 
 def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Callable:
     """The compiled grower of a recipe; `counted` if it is to count the cuts that it scores."""
-    criterion, search = CRITERIA[recipe.criterion], SEARCHES[recipe.search]
+    criterion, search = recipe.criterion, row_of("search", recipe.search)
     parts = KernelParts(
-        criterion.alias_of or recipe.criterion,
-        recipe.learner,
-        search.alias_of or recipe.search,
-        recipe.settings.rho > 0,
+        CRITERIA[criterion].alias_of or criterion,
+        row_of("learner", recipe.learner),
+        SEARCHES[search].alias_of or search,
+        recipe.limits.rho > 0,
         training.whole and not recipe.balance_bags,
         counted,
+        recipe.missing,
     )
     return grow_kernel(parts)
 
@@ -131,8 +151,10 @@ def grow_trees(
     trees = []
     for t in range(first, first + count):
         n = _grow_in(grow, training, recipe, key_of(seed, t), scratch, stop)
-        pools = np.zeros(0), np.zeros(0, np.uint64)
-        trees.append(Tree(scratch.nodes[:n].copy(), scratch.stats[:n].copy(), *pools))
+        projections = scratch.projections
+        params = projections.params[: projections.n_params[0]].copy()
+        nodes, stats = scratch.nodes[:n].copy(), scratch.stats[:n].copy()
+        trees.append(Tree(nodes, stats, params, np.zeros(0, np.uint64)))
     return trees
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.core.tasks import TASKS
+from forestlab.core.tasks import TASKS, variances
 from forestlab.forest.bagging import bags, rows_outside
 from forestlab.forest.growing import Recipe
 
@@ -28,6 +28,20 @@ class Grown(NamedTuple):
     def n_answers(self) -> int:
         """Classes, or targets."""
         return TASKS[self.task].n_answers(self.forest.stats.shape[1])
+
+    @property
+    def n_targets(self) -> int:
+        return TASKS[self.task].n_targets(self.forest.stats.shape[1])
+
+    def of_target(self, target: int) -> "Grown":
+        """The same trees, of which each node keeps the statistics of one target alone, and its
+        variance as impurity."""
+        stats, nodes = (
+            TASKS[self.task].of_target(self.forest.stats, target),
+            self.forest.nodes.copy(),
+        )
+        nodes["impurity"] = variances(stats)[:, 0]
+        return self._replace(forest=self.forest._replace(stats=stats, nodes=nodes))
 
     def codes(self, y) -> np.ndarray:
         """Numbers as they are, classes as codes; -1 for a class that training did not see."""

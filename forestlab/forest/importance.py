@@ -17,7 +17,7 @@ def importances(forest: Forest, n_features: int) -> np.ndarray:
 def decreases(tree: Tree, n_features: int) -> np.ndarray:
     """By how much one tree's splits on each feature lower weight × impurity, (n_features,).
 
-    A question of several features credits each of them with all that it gains.
+    A question of several features credits each with its share (see core.questions).
     """
     nodes = tree.nodes
     found = np.zeros(n_features)
@@ -26,6 +26,6 @@ def decreases(tree: Tree, n_features: int) -> np.ndarray:
     left, right = (nodes[child][inner] for child in ("left", "right"))
     decrease = np.zeros(len(nodes))
     decrease[inner] = np.maximum(held[inner] - held[left] - held[right], 0.0)
-    by, features = reads(tree)
-    np.add.at(found, features, decrease[by])
+    by, features, shares = reads(tree)
+    np.add.at(found, features, shares * decrease[by])
     return found

@@ -5,6 +5,7 @@ several trees at once. See sizes for the rest.
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy.sparse import hstack
@@ -16,11 +17,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 from tqdm import tqdm
 
+from forestlab.core import options
 from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.core.encode import rounded_columns
+from forestlab.core.options import OPTIONS
 from forestlab.forest import (
     Grown,
-    Recipe,
     balance,
     combined,
     ends,
@@ -28,10 +30,10 @@ from forestlab.forest import (
     importances,
     prepare,
     product,
-    rows_outside,
 )
 from forestlab.model import parameters, storage
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, score
+from forestlab.model.values import inside
 from forestlab.tree.grown import visits
 from forestlab.tree.view import TreeView
 
@@ -50,6 +52,28 @@ class Model(BaseEstimator):
     combine = "average"
     verbose = 0
 
+    # ---- parameters ----
+
+    def get_params(self, deep=True) -> dict[str, Any]:
+        """The parameters by name; with `deep` the options of values too, as search__ties."""
+        params = super().get_params(deep=deep)
+        for group in OPTIONS if deep else ():
+            said = inside(group, params[group])
+            params |= {f"{group}__{name}": item for name, item in said.items()}
+        return params
+
+    def set_params(self, **params):
+        """Set parameters; search__ties=… gives `search` another option, name or value."""
+        nested = {key for key in params if "__" in key and key.split("__")[0] in OPTIONS}
+        super().set_params(**{key: item for key, item in params.items() if key not in nested})
+        for key in sorted(nested):
+            group, _, name = key.partition("__")
+            before = getattr(self, group)
+            value = options.replaced(group, before, {name: params[key]})
+            if value != options.as_value(group, before):  # a name that says the same stays
+                setattr(self, group, value)
+        return self
+
     # ---- growing ----
 
     def fit(self, X, y, sample_weight=None):
@@ -67,6 +91,7 @@ class Model(BaseEstimator):
         targets, classes = self._encode_targets(y)
         params = self.get_params(deep=False)
         recipe = parameters.recipe(params, self.task, X.shape, len(classes))
+        parameters.require_moderate(X, recipe.learner)
         n_jobs = parameters.n_threads(self.n_jobs)
         n_estimators = getattr(self, "n_estimators", 1)
         self._check_oob(recipe)
@@ -176,8 +201,10 @@ class Model(BaseEstimator):
 
     @property
     def grown(self) -> Grown:
-        """The fitted forest as a value, which a study takes."""
-        check_is_fitted(self)
+        """The fitted forest as a value: what a study takes, and what draws its bags again."""
+        check_is_fitted(self, "forest_")
+        if not hasattr(self, "seed_"):  # a ValueError and an AttributeError, for dir() and hasattr
+            raise NotFittedError("Which rows the trees saw is not known, as estimators_ was set.")
         drawn = self.recipe_, self.seed_, self.n_rows_, self.chances_
         return Grown(self.forest_, self.task, self.combine, *drawn, getattr(self, "classes_", None))
 
@@ -215,6 +242,7 @@ class Model(BaseEstimator):
         return {name: value for name, value in super().__getstate__().items() if name != "_made"}
 
     def __setstate__(self, state):
+        state = storage.of_today(state)
         super().__setstate__({name: storage.native(value) for name, value in state.items()})
 
     def save(self, path) -> None:
@@ -312,12 +340,6 @@ class ManyTrees(Model):
         check_is_fitted(self, "forest_")
         return n_trees(self.forest_)
 
-    def _draw(self) -> tuple[Recipe, int, np.ndarray, int]:
-        """What it takes to draw the trees' bags again."""
-        if not hasattr(self, "seed_"):  # a ValueError and an AttributeError, for dir() and hasattr
-            raise NotFittedError("Which rows the trees saw is not known, as estimators_ was set.")
-        return self.recipe_, self.n_rows_, self.chances_, self.seed_
-
     def apply(self, X, depth=None) -> np.ndarray:
         """The node of each tree where each row ends, (n_rows, n_trees)."""
         return self._ends(X, depth).T
@@ -344,8 +366,7 @@ class ManyTrees(Model):
         return self._answer_oob(X, depth)
 
     def _answer_oob(self, X, depth=None) -> tuple[np.ndarray, np.ndarray]:
-        n_jobs = parameters.n_threads(self.n_jobs)
-        outside = rows_outside(*self._draw(), len(self), n_jobs)
+        outside = self.grown.outside(parameters.n_threads(self.n_jobs))
         return self._answer(X, depth, outside)
 
     def _check_oob(self, recipe) -> None:

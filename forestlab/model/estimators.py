@@ -28,9 +28,10 @@ class TreeClassifier(OneTree, Classifier):
         max_features=None,
         subspace="node",
         search="exact",
-        threshold="midpoint",
+        threshold=None,
         n_thresholds=None,
-        ties="random",
+        ties=None,
+        learner="axis",
         rho=None,
         class_weight=None,
         random_state=None,
@@ -54,9 +55,10 @@ class TreeRegressor(OneTree, Regressor):
         max_features=None,
         subspace="node",
         search="exact",
-        threshold="midpoint",
+        threshold=None,
         n_thresholds=None,
-        ties="random",
+        ties=None,
+        learner="axis",
         rho=None,
         random_state=None,
     ):
@@ -90,9 +92,10 @@ class ForestClassifier(Ensemble, Classifier):
         max_samples=None,
         oob_score=False,
         search="exact",
-        threshold="midpoint",
+        threshold=None,
         n_thresholds=None,
-        ties="random",
+        ties=None,
+        learner="axis",
         rho=None,
         combine="average",
         class_weight=None,
@@ -130,9 +133,10 @@ class ForestRegressor(Ensemble, Regressor):
         max_samples=None,
         oob_score=False,
         search="exact",
-        threshold="midpoint",
+        threshold=None,
         n_thresholds=None,
-        ties="random",
+        ties=None,
+        learner="axis",
         rho=None,
         combine="average",
         n_jobs=None,
@@ -153,7 +157,7 @@ def load(path) -> Model:
     name, params, fitted = storage.read(path)
     cls = ESTIMATORS[parameters.one_of("estimator", name, ESTIMATORS)]
     for param in params:
-        parameters.one_of(f"a parameter of {name}", param, cls().get_params())
+        parameters.one_of(f"a parameter of {name}", param, cls().get_params(deep=False))
     model = cls(**params)
     model.__dict__.update(fitted)
     return model

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from forestlab.core.arrays import Settings
+from forestlab.core.arrays import Limits
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
+from forestlab.core.learners import LEARNERS
+from forestlab.core.options import Options, is_whole, listed, name_of, row_of
 from forestlab.core.search import SEARCHES
 from forestlab.core.walk import NO_DEPTH
 from forestlab.forest import Recipe
+from forestlab.model.values import FLAT, described, described_alone, option_value
 
 DESCRIPTIONS = {
     "n_estimators": ("int, default=100", "Number of trees."),
@@ -70,24 +73,9 @@ DESCRIPTIONS = {
         "Whether to score the rows each tree left out: True for accuracy or R², the name of a "
         "scikit-learn scorer, or a metric(y_true, y_pred).",
     ),
-    "search": (
-        "str, default='exact'",
-        "Which cuts are tried: {searches}. `exact` tries every distinct value, `histogram` at most "
-        "255 quantile bins, `boundary` only cuts between rows of different target.",
-    ),
-    "threshold": (
-        '{"midpoint", "value"}, default="midpoint"',
-        "Whether a cut lies midway between two values or on the lower one.",
-    ),
-    "n_thresholds": (
-        "int or None, default=None",
-        "Cuts kept at random of those the search proposes for a feature; None: all.",
-    ),
-    "ties": (
-        '{"random", "first"}, default="random"',
-        "Which of the features wins that split a node equally well, as many do in small nodes: one "
-        "by chance, so that no column is favoured for its place, or the first.",
-    ),
+    "search": described("search", "Which cuts of a feature are tried"),
+    **{name: described_alone(name) for name in FLAT},
+    "learner": described("learner", "What a node asks"),
     "rho": (
         'int, "all" or None, default=None',
         "Randomised node optimisation: each node tries this many random parameters, a feature and "
@@ -122,9 +110,8 @@ def documented(cls: type) -> type:
     """Class decorator: append a Parameters section for the constructor's parameters."""
     task = "classification" if hasattr(cls, "predict_proba") else "regression"
     names = {
-        "criteria": _listed(name for name, row in CRITERIA.items() if row.task == task),
-        "searches": _listed(SEARCHES),
-        "combiners": _listed(name for name, row in COMBINERS.items() if task in row),
+        "criteria": listed(name for name, row in CRITERIA.items() if row.task == task),
+        "combiners": listed(name for name, row in COMBINERS.items() if task in row),
     }
     lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Parameters", "----------"]
     for name in list(inspect.signature(cls).parameters):
@@ -137,22 +124,14 @@ def documented(cls: type) -> type:
 # ---- checks ------------------------------------------------------------------------------------
 
 
-def _listed(names) -> str:
-    return ", ".join(repr(name) for name in names)
-
-
 def _refuse(name: str, given, allowed: str):
     raise ValueError(f"{name} must be {allowed}; got {given!r}.")
 
 
 def one_of(name: str, given, allowed) -> str:
     if not isinstance(given, str) or given not in allowed:
-        _refuse(name, given, f"one of {_listed(allowed)}")
+        _refuse(name, given, f"one of {listed(allowed)}")
     return given
-
-
-def _is_whole(given) -> bool:
-    return isinstance(given, Integral) and not isinstance(given, bool)
 
 
 def _is_share(given) -> bool:
@@ -160,7 +139,7 @@ def _is_share(given) -> bool:
 
 
 def whole(name: str, given, least: int, also: str = "") -> int:
-    if not _is_whole(given) or given < least:
+    if not is_whole(given) or given < least:
         _refuse(name, given, f"a whole number of at least {least}{also}")
     return min(int(given), NO_DEPTH)
 
@@ -195,7 +174,7 @@ def row_limit(name: str, given, n_rows: int, least: int) -> int:
 def feature_count(given, n_features: int) -> int:
     """max_features as a number."""
     functions = {"sqrt": math.sqrt, "log": math.log, "log2": math.log2}
-    also = f", one of {_listed(functions)}, or None"
+    also = f", one of {listed(functions)}, or None"
     if given is None:
         return n_features
     if isinstance(given, str):
@@ -213,7 +192,7 @@ def depth_limit(depth) -> int | None:
 def combiner(name: str, task: str) -> str:
     one_of("combine", name, COMBINERS)
     if task not in COMBINERS[name]:
-        allowed = _listed(key for key, row in COMBINERS.items() if task in row)
+        allowed = listed(key for key, row in COMBINERS.items() if task in row)
         raise ValueError(f"combine={name!r} needs classes; for {task} it must be one of {allowed}.")
     return name
 
@@ -234,9 +213,9 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     combiner(params.get("combine", "average"), task)
     n_features_drawn = feature_count(params["max_features"], n_features)
     per_tree = one_of("subspace", params["subspace"], ("node", "tree")) == "tree"
-    max_depth, rho, n_thresholds = params["max_depth"], params["rho"], params["n_thresholds"]
+    max_depth, rho = params["max_depth"], params["rho"]
     name = criterion(params["criterion"], task)
-    settings = Settings(
+    limits = Limits(
         max_depth=NO_DEPTH if max_depth is None else whole("max_depth", max_depth, 1, " or None"),
         min_samples_split=row_limit("min_samples_split", params["min_samples_split"], n_rows, 2),
         min_samples_leaf=row_limit("min_samples_leaf", params["min_samples_leaf"], n_rows, 1),
@@ -247,20 +226,48 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         impurity_scale=CRITERIA[name].scale,
         max_features=n_features if per_tree else n_features_drawn,
         rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
-        n_thresholds=0
-        if n_thresholds is None
-        else whole("n_thresholds", n_thresholds, 1, " or None"),
-        midpoint=one_of("threshold", params["threshold"], ("midpoint", "value")) == "midpoint",
-        random_ties=one_of("ties", params["ties"], ("random", "first")) == "random",
     )
+    search, learner = option_value("search", params), option_value("learner", params)
+    require_together(search, learner)
     return Recipe(
         name,
-        one_of("search", params["search"], SEARCHES),
-        settings,
+        search,
+        limits,
         n_classes,
+        learner=learner,
         features_per_tree=n_features_drawn if per_tree else 0,
         **_bag(params, n_rows),
     )
+
+
+def require_together(search: Options, learner: Options) -> None:
+    """Refuse a search whose cuts a learner cannot use."""
+    paired = {name for name, row in SEARCHES.items() if row.pairs}
+    row = row_of("search", search)
+    if LEARNERS[row_of("learner", learner)].has_bands and row not in paired:
+        raise ValueError(
+            f"learner={name_of('learner', learner)!r} tries all pairs of cuts, so search must be "
+            f"one of {listed(sorted(paired))}; got {name_of('search', search)!r}."
+        )
+
+
+def require_moderate(X: np.ndarray, learner: Options) -> None:
+    """Refuse numbers whose products floats cannot hold, where columns are joined."""
+    if LEARNERS[row_of("learner", learner)].draw is None:
+        return
+    name = name_of("learner", learner)
+    most = max(float(X.max()), -float(X.min()))
+    if most > 1e150:
+        raise ValueError(
+            f"learner={name!r} joins columns, so X must lie between -1e150 and 1e150; got {most:g}."
+        )
+    spread = np.ptp(X, axis=0)
+    least = float(spread[spread > 0].min(initial=1.0))
+    if least < 1e-150:
+        raise ValueError(
+            f"learner={name!r} joins columns, so each that varies must do so by 1e-150 at least; "
+            f"got {least:g}."
+        )
 
 
 def _bag(params: dict[str, Any], n_rows: int) -> dict[str, Any]:
@@ -332,7 +339,7 @@ def class_weights(given, in_forest: bool):
     if given is None or (isinstance(given, str) and given in names):
         return given and "balanced"
     if not isinstance(given, dict):
-        _refuse("class_weight", given, f"a dict, {_listed(names)} or None")
+        _refuse("class_weight", given, f"a dict, {listed(names)} or None")
     for label, weight in given.items():
         at_least_0(f"class_weight[{label!r}]", weight)
     return given

@@ -4,7 +4,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.forest import bags
 from forestlab.model import interop, parameters
 from forestlab.model.base import ManyTrees, Model
 from forestlab.model.members import Members, joined
@@ -87,7 +86,7 @@ class Ensemble(ManyTrees):
         """The rows each tree saw, as often as they were drawn, (n_drawn,) for each tree."""
         check_is_fitted(self, "forest_")
         rows = np.arange(self.n_rows_, dtype=np.int32)
-        counts = bags(*self._draw(), len(self), parameters.n_threads(self.n_jobs))
+        counts = self.grown.bags(parameters.n_threads(self.n_jobs))
         return [np.repeat(rows, times) for times in counts]
 
     def to_sklearn(self):
@@ -108,17 +107,18 @@ class Ensemble(ManyTrees):
     def _seed_of(self, begun, recipe, training, classes) -> int:
         if begun is None:
             return super()._seed_of(begun, recipe, training, classes)
-        before, n_rows, chances, seed = self._draw()
+        before = self.grown
         parameters.require_more(self.n_estimators, n_trees(begun))
         same = (
-            training.y.shape == (n_rows, self.n_outputs_)
+            training.y.shape == (before.n_rows, self.n_outputs_)
             and np.array_equal(classes, getattr(self, "classes_", ()))
-            and np.array_equal(training.chances, chances)
-            and (recipe.bag_size, recipe.replace) == (before.bag_size, before.replace)
+            and np.array_equal(training.chances, before.chances)
+            and recipe.bag_size == before.recipe.bag_size
+            and recipe.replace == before.recipe.replace
         )
         if not same:
             raise ValueError(
                 "warm_start=True adds trees to a forest of the same data: X must have as many "
                 "rows, y the same classes or targets, and rows the same weights and bags as before."
             )
-        return seed
+        return before.seed

@@ -20,9 +20,19 @@ from forestlab.core.arrays import (
     NODE,
     STEP,
     Forest,
+    Limits,
     Settings,
     tree_of,
     with_steps,
+)
+from forestlab.core.options import (
+    OPTIONS,
+    Options,
+    as_node,
+    as_value,
+    from_node,
+    replaced,
+    told,
 )
 from forestlab.core.questions import check_questions
 from forestlab.forest import Recipe
@@ -49,8 +59,8 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
         "format": "forestlab",
         "version": VERSION,
         "estimator": estimator,
-        "params": {name: _plain(value) for name, value in params.items() if _is_plain(value)},
-        "recipe": recipe._asdict() | {"settings": recipe.settings._asdict()},
+        "params": {n: _plain_param(n, value) for n, value in params.items() if _is_plain(value)},
+        "recipe": _plain_recipe(recipe),
         "values": values,
         "objects": [name for name, array in arrays.items() if array.dtype == object],
     }
@@ -69,7 +79,21 @@ def _without_objects(name: str, array: np.ndarray) -> np.ndarray:
     return array.astype(str)
 
 
+def _plain_recipe(recipe: Recipe) -> dict[str, Any]:
+    said = {group: _plain_param(group, getattr(recipe, group)) for group in OPTIONS}
+    return recipe._asdict() | {"limits": recipe.limits._asdict()} | said
+
+
+def _plain_param(name: str, value):
+    """A value as JSON holds it; options with their names, so that a person can read them."""
+    if isinstance(value, Options):
+        return {key: _plain(item) for key, item in as_node(name, value).items()}
+    return _plain(value)
+
+
 def _is_plain(value) -> bool:
+    if isinstance(value, Options):
+        return all(_is_plain(item) for item in told(value).values())
     return value is None or isinstance(value, str | int | float | dict | np.generic)
 
 
@@ -97,8 +121,8 @@ def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
         )
     try:
         fitted = _fitted(text, arrays)
-        params = {name: _unplain(value) for name, value in text["params"].items()}
-        return text["estimator"], params, fitted
+        params = {name: _unplain(name, value) for name, value in text["params"].items()}
+        return text["estimator"], of_today(params), fitted
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
 
@@ -128,15 +152,54 @@ def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     forest = Forest(**stored, steps=np.empty(0, STEP))
     check_forest(forest, text["values"]["n_features_in_"])
     forest = with_steps(forest)
-    settings = Settings(**text["recipe"].pop("settings"))
-    recipe = Recipe(settings=settings, **text["recipe"])
+    recipe = _recipe(text["recipe"])
     check_bags(recipe, text["values"]["n_rows_"], arrays["chances_"])
     arrays |= {name: arrays[name].astype(object) for name in text["objects"]}
     return {"forest_": forest, "recipe_": recipe, **text["values"], **arrays}
 
 
-def _unplain(value):
-    return dict(value["pairs"]) if isinstance(value, dict) else value
+def _recipe(text: dict) -> Recipe:
+    if "settings" in text:
+        former: Any = Settings(**text.pop("settings"))
+        return _recipe_of_today(Recipe(limits=former, **text))
+    values = {group: from_node(group, text[group]) for group in OPTIONS}
+    return Recipe(**text | values | {"limits": Limits(**text["limits"])})
+
+
+def _unplain(name: str, value):
+    if isinstance(value, dict):
+        return from_node(name, value) if "name" in value else dict(value["pairs"])
+    return value
+
+
+# ---- of version 0.1, whose options were no values ----------------------------------------------
+
+ALONE = {"threshold": "midpoint", "n_thresholds": None, "ties": "random"}  # and their defaults
+
+
+def of_today(state: dict[str, Any]) -> dict[str, Any]:
+    """An estimator's attributes, or its parameters alone, as they are called today."""
+    if "learner" in state:
+        return state
+    said = {name: None for name, default in ALONE.items() if state.get(name) == default}
+    recipe = state.get("recipe_")
+    grown = {} if recipe is None else {"recipe_": _recipe_of_today(recipe)}
+    return state | said | {"learner": "axis"} | grown
+
+
+def _recipe_of_today(recipe) -> Recipe:
+    """A recipe that has the search by name, and its options among settings in place of limits."""
+    settings: Any = recipe.limits
+    said = {
+        "threshold": "midpoint" if settings.midpoint else "value",
+        "n_thresholds": settings.n_thresholds or None,
+        "ties": "random" if settings.random_ties else "first",
+    }
+    return recipe._replace(
+        search=replaced("search", recipe.search, said),
+        learner=as_value("learner", recipe.learner),
+        limits=Limits(*settings[: len(Limits._fields)]),
+    )
 
 
 def check_forest(forest: Forest, n_features: int) -> None:

@@ -1,0 +1,361 @@
+"""Projections: weak learners that turn several columns into one number.
+
+A candidate is drawn: a few different columns that vary in the node, and *factors* that make one
+number of them. All is drawn from the node's key and the candidate's number, and kept until the node
+is done. The number of a row is computed as a walk computes it (see questions), to the bit, so that
+rows reach the leaf that they grew into.
+
+Keys are local to the node: the ranks of the numbers, or, if the search is binned and the node
+large, the places of `local_bins` equal stretches of their range.
+
+Columns are *standardised* by the training rows (see Columns): factors are drawn, or fitted, for
+columns of mean 0 and deviation 1, so that units do not matter.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.core.arrays import OBLIQUE, QUADRATIC
+from forestlab.core.bits import has_bit, set_bit
+from forestlab.core.jit import jitable
+from forestlab.core.rng import COLUMNS, FACTORS, draw_below, draw_unit, stream
+from forestlab.core.sorting import sort_along
+
+TRIES = 16  # draws among all columns, until those that vary are listed
+
+
+class Projections(NamedTuple):
+    """Scratch of one thread; all of it is empty for learners that need none."""
+
+    columns: np.ndarray  # (n_candidates, n_terms) int64: drawn for each candidate; -1: no more
+    factors: np.ndarray  # (n_candidates, n_factors) float64
+    numbers: np.ndarray  # (n,) float64: of the candidate at hand, a row each
+    sorted: np.ndarray  # (n,) float64
+    places: np.ndarray  # (n,) uint32: which rows these are of
+    spare_numbers: np.ndarray  # (n,) float64
+    spare_places: np.ndarray  # (n,) uint32
+    lower: np.ndarray  # float64: the least and the greatest number with each key
+    upper: np.ndarray
+    varying: np.ndarray  # (n_features,) int64
+    fit: np.ndarray  # float64: sums that a direction is fitted to, or sizes of factors
+    params: np.ndarray  # float64: the growing tree's pool
+    n_params: np.ndarray  # (1,) int64: how much of it is used
+
+
+def make_projections(
+    n_rows: int, n_features: int, n_candidates: int, n_terms: int, n_factors: int, n_slots: int,
+    most_nodes: int,
+) -> Projections:  # fmt: skip
+    if not n_terms:
+        n_rows = n_features = n_candidates = most_nodes = 0
+    return Projections(
+        np.empty((n_candidates, n_terms), np.int64),
+        np.empty((n_candidates, n_factors)),
+        np.empty(n_rows),
+        np.empty(n_rows),
+        np.empty(n_rows, np.uint32),
+        np.empty(n_rows),
+        np.empty(n_rows, np.uint32),
+        np.empty(n_rows),
+        np.empty(n_rows),
+        np.empty(n_features, np.int64),
+        np.empty(n_terms * (2 * n_terms + n_slots + 4) + n_slots),
+        np.empty(most_nodes // 2 * (1 + 2 * n_terms + n_factors)),
+        np.zeros(1, np.int64),
+    )
+
+
+# ---- drawing -----------------------------------------------------------------------------------
+
+
+@jitable
+def varies(plan, node, column):
+    """Whether a column varies in the node; one that does not is noted."""
+    if has_bit(node.constant, column):
+        return False
+    codes, rows = plan.columns.codes, node.rows
+    for i in range(1, rows.shape[0]):
+        if codes[column, rows[i]] != codes[column, rows[0]]:
+            return True
+    set_bit(node.constant, column)
+    return False
+
+
+@jitable
+def is_among(columns, n, column):
+    found = False
+    for k in range(n):
+        found |= columns[k] == column
+    return found
+
+
+@jitable
+def list_others(plan, node, drawn, n_drawn, others):
+    """List the columns that vary and are not drawn yet; return how many."""
+    n = 0
+    for k in range(node.features.shape[0]):
+        column = node.features[k]
+        if varies(plan, node, column) and not is_among(drawn, n_drawn, column):
+            others[n] = column
+            n += 1
+    return n
+
+
+@jitable
+def draw_columns(plan, node, scratch, candidate):
+    """Draw a candidate's columns, uniform among those that vary; return how many there are."""
+    drawn, others = scratch.projections.columns[candidate], scratch.projections.varying
+    key = stream(node.key, COLUMNS + np.uint64(candidate))
+    n_features, n_draws = node.features.shape[0], 0
+    for k in range(drawn.shape[0]):
+        drawn[k] = -1
+    for k in range(drawn.shape[0]):
+        tries = 0
+        while drawn[k] < 0 and tries < TRIES:
+            column = node.features[draw_below(key, n_draws, n_features)]
+            n_draws += 1
+            tries += 1
+            if not is_among(drawn, k, column) and varies(plan, node, column):
+                drawn[k] = column
+        if drawn[k] < 0:
+            n_others = list_others(plan, node, drawn, k, others)
+            if n_others == 0:
+                return k
+            drawn[k] = others[draw_below(key, n_draws, n_others)]
+            n_draws += 1
+    return drawn.shape[0]
+
+
+@jitable
+def draw_factor(key, i, signs):
+    """Uniform in [-1, 1), or -1 or 1."""
+    unit = draw_unit(key, i)
+    if signs:
+        return -1.0 if unit < 0.5 else 1.0
+    return 2.0 * unit - 1.0
+
+
+@jitable
+def draw_oblique(plan, node, scratch, candidate):
+    """A sum of the columns, each with a factor; returns whether any varies."""
+    n = draw_columns(plan, node, scratch, candidate)
+    columns, factors = scratch.projections.columns[candidate], scratch.projections.factors
+    key = stream(node.key, FACTORS + np.uint64(candidate))
+    for k in range(n):
+        factor = draw_factor(key, k, plan.settings.signs)
+        factors[candidate, k] = factor / plan.columns.scale[columns[k]]
+    return n > 0
+
+
+@jitable
+def draw_quadratic(plan, node, scratch, candidate):
+    """A form of degree 2; its factors are centres, those of columns, those of their products."""
+    n = draw_columns(plan, node, scratch, candidate)
+    columns, factors = scratch.projections.columns[candidate], scratch.projections.factors
+    centre, scale = plan.columns.centre, plan.columns.scale
+    key = stream(node.key, FACTORS + np.uint64(candidate))
+    j = 2 * n
+    for a in range(n):
+        factors[candidate, a] = centre[columns[a]]
+        factors[candidate, n + a] = draw_factor(key, n_products(a) + a, False) / scale[columns[a]]
+        for b in range(a + 1):
+            factor = draw_factor(key, n_products(a) + a + 1 + b, False)
+            factors[candidate, j] = factor / (scale[columns[a]] * scale[columns[b]])
+            j += 1
+    return n > 0
+
+
+@jitable
+def n_products(n):
+    """Of two of n columns, the same one twice among them."""
+    return n * (n + 1) // 2
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+@jitable
+def value_of(plan, column, row):
+    return plan.columns.lower[plan.columns.first[column] + plan.columns.codes[column, row]]
+
+
+@jitable
+def n_drawn(projections, candidate):
+    n = 0
+    while n < projections.columns.shape[1] and projections.columns[candidate, n] >= 0:
+        n += 1
+    return n
+
+
+@jitable
+def oblique_of(plan, projections, candidate, n, row):
+    columns, factors = projections.columns, projections.factors
+    number = 0.0
+    for k in range(n):
+        number += value_of(plan, columns[candidate, k], row) * factors[candidate, k]
+    return number
+
+
+@jitable
+def quadratic_of(plan, projections, candidate, n, row):
+    columns, factors = projections.columns, projections.factors
+    number = 0.0
+    j = 2 * n
+    for a in range(n):
+        x_a = value_of(plan, columns[candidate, a], row) - factors[candidate, a]
+        number += x_a * factors[candidate, n + a]
+        for b in range(a + 1):
+            x_b = value_of(plan, columns[candidate, b], row) - factors[candidate, b]
+            number += x_a * (x_b * factors[candidate, j])
+            j += 1
+    return number
+
+
+def make_find_numbers(number_of: Callable) -> Callable:
+    @jitable
+    def find_numbers(plan, node, scratch, candidate):
+        """Compute the candidate's number of each row."""
+        projections, rows = scratch.projections, node.rows
+        n = n_drawn(projections, candidate)
+        for i in range(rows.shape[0]):
+            projections.numbers[i] = number_of(plan, projections, candidate, n, rows[i])
+
+    return find_numbers
+
+
+# ---- keys --------------------------------------------------------------------------------------
+
+
+@jitable
+def rank_keys(projections, keys, n_rows):
+    """Keys are ranks; returns the least and the greatest."""
+    numbers, places = projections.sorted, projections.places
+    for i in range(n_rows):
+        numbers[i] = projections.numbers[i]
+        places[i] = i
+    sort_along(numbers, places, projections.spare_numbers, projections.spare_places, n_rows)
+    key = 0
+    for i in range(n_rows):
+        key += 1 if i > 0 and numbers[i] != numbers[i - 1] else 0
+        keys[places[i]] = key
+        projections.lower[key] = projections.upper[key] = numbers[i]
+    return 0, key
+
+
+@jitable
+def bin_keys(projections, keys, n_rows, n_bins):
+    """Keys are places of equal stretches of the range; returns the least and the greatest."""
+    numbers, lower, upper = projections.numbers, projections.lower, projections.upper
+    least, greatest = numbers[0], numbers[0]
+    for i in range(n_rows):
+        least, greatest = min(least, numbers[i]), max(greatest, numbers[i])
+    stretch = greatest / n_bins - least / n_bins
+    if stretch <= 0.0:
+        return 0, 0
+    for b in range(n_bins):
+        lower[b], upper[b] = np.inf, -np.inf
+    for i in range(n_rows):
+        b = min(np.int64((numbers[i] - least) / stretch), n_bins - 1)
+        keys[i] = b
+        lower[b], upper[b] = min(lower[b], numbers[i]), max(upper[b], numbers[i])
+    return 0, n_bins - 1
+
+
+def make_project(find_numbers: Callable) -> Callable:
+    @jitable
+    def project(plan, node, scratch, candidate):
+        projections, keys, n_rows = scratch.projections, scratch.groups.keys, node.rows.shape[0]
+        find_numbers(plan, node, scratch, candidate)
+        if 0 < plan.settings.local_bins < n_rows:
+            return bin_keys(projections, keys, n_rows, plan.settings.local_bins)
+        return rank_keys(projections, keys, n_rows)
+
+    return project
+
+
+@jitable
+def local_ends(plan, scratch, candidate, key):
+    return scratch.projections.lower[key], scratch.projections.upper[key]
+
+
+def make_ready(find_numbers: Callable) -> Callable:
+    @jitable
+    def ready(plan, node, scratch, question):
+        find_numbers(plan, node, scratch, question.candidate)
+
+    return ready
+
+
+@jitable
+def number_left(plan, scratch, question, i, row):
+    return question.cut_low < scratch.projections.numbers[i] <= question.cut_high
+
+
+# ---- records -----------------------------------------------------------------------------------
+
+
+@jitable
+def put(projections, number):
+    """Add a number to the tree's pool."""
+    projections.params[projections.n_params[0]] = number
+    projections.n_params[0] += 1
+
+
+@jitable
+def write_cuts(projections, question, record):
+    record["params"] = projections.n_params[0]
+    record["cut_low"] = question.cut_low
+    record["cut_high"] = question.cut_high
+
+
+@jitable
+def put_shares(projections, sizes, n):
+    """Add what each of n columns has to do with the number, in shares that add up to 1."""
+    total = 0.0
+    for k in range(n):
+        total += sizes[k]
+    for k in range(n):
+        put(projections, sizes[k] / total if total > 0.0 else 1.0 / n)
+
+
+@jitable
+def oblique_write(plan, scratch, question, record):
+    """A column's share goes by its factor, as that of the standardised column."""
+    projections, candidate = scratch.projections, question.candidate
+    columns, factors = projections.columns[candidate], projections.factors[candidate]
+    write_cuts(projections, question, record)
+    record["kind"] = OBLIQUE
+    n, sizes = n_drawn(projections, candidate), projections.fit
+    put(projections, n)
+    for k in range(n):
+        put(projections, columns[k])
+        put(projections, factors[k])
+        sizes[k] = abs(factors[k]) * plan.columns.scale[columns[k]]
+    put_shares(projections, sizes, n)
+
+
+@jitable
+def quadratic_write(plan, scratch, question, record):
+    """A column's share goes by its factor and those of its products, half for each of two."""
+    projections, candidate = scratch.projections, question.candidate
+    columns, factors = projections.columns[candidate], projections.factors[candidate]
+    scale = plan.columns.scale
+    write_cuts(projections, question, record)
+    record["kind"] = QUADRATIC
+    n, sizes = n_drawn(projections, candidate), projections.fit
+    put(projections, n)
+    for a in range(n):
+        put(projections, columns[a])
+    for j in range(2 * n + n_products(n)):
+        put(projections, factors[j])
+    j = 2 * n
+    for a in range(n):
+        sizes[a] = abs(factors[n + a]) * scale[columns[a]]
+        for b in range(a + 1):
+            size = abs(factors[j]) * scale[columns[a]] * scale[columns[b]]
+            sizes[a] += size / 2
+            sizes[b] += size / 2
+            j += 1
+    put_shares(projections, sizes, n)
