@@ -30,13 +30,14 @@ that differ from a wrong main label do better. Unlike the squares, these parts a
 average when draws are few: their main label is then partly a matter of chance.
 """
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, Forest
 from forestlab.forest import Grown, by_depth
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
+from forestlab.study.trees import depth_of
 
 
 class Decomposition(NamedTuple):
@@ -237,13 +238,58 @@ def answers_by_depth(grown: Grown, X: np.ndarray, n_classes: int, n_jobs: int = 
     return answers if n_classes else answers[..., 0]
 
 
-def depth_of(forest: Forest) -> int:
-    """The depth of the deepest node."""
-    roots = np.repeat(forest.first_node[:-1], np.diff(forest.first_node))
-    level, places = 0, forest.first_node[:-1]
-    while True:
-        inner = places[forest.nodes["kind"][places] != LEAF]
-        if not len(inner):
-            return level
-        children = [forest.nodes[side][inner] + roots[inner] for side in ("left", "right")]
-        level, places = level + 1, np.concatenate(children)
+# ---- the part ----------------------------------------------------------------------------------
+
+
+def _find(look: Look) -> DrawFindings | None:
+    return look.draw() if look.draw is not None else None
+
+
+def _numbers(found: DrawFindings, findings: Findings) -> Iterator[Number]:
+    names = {"error": "expected_error", "measured": "measured_error"}
+    for prefix, parts in (("", found.squared), ("labels_", found.labels)):
+        for name, values in parts._asdict().items() if parts is not None else ():
+            if values is not None:
+                yield from steps(f"{prefix}{names.get(name, name)}/draws", values)
+    yield Number("rows/draws", found.n_draws)
+
+
+def _table(found: DrawFindings, findings: Findings, about: About) -> Files:
+    table: dict = {"draws": found.n_draws, "squared": found.squared._asdict()}
+    labels = {"labels": found.labels._asdict()} if found.labels is not None else {}
+    yield "bias_variance.json", table | labels
+
+
+def _picture(found: DrawFindings, findings: Findings, about: About) -> Files:
+    from forestlab import figures  # late: matplotlib
+
+    kind: Literal["squared", "brier"] = "squared" if found.labels is None else "brier"
+    parts = {"over training sets": found.squared}
+    yield "bias_variance.png", figures.bias_variance_curve(parts, about.title, kind)
+
+
+PARTS_OF_ERROR = {
+    "bias2/draws": "of the squared error, or Brier's score, over training sets drawn",
+    "variance/draws": "the same",
+    "noise/draws": "the same",
+    "expected_error/draws": "the sum of these",
+    "measured_error/draws": "on the targets that were drawn",
+    "labels_bias/draws": "share of rows whose main label is not the best",
+    "labels_variance/draws": "share of draws whose label is not the main one",
+    "labels_bias_effect/draws": "of the share of wrong labels",
+    "labels_variance_effect/draws": "the same",
+    "labels_noise/draws": "the same",
+    "labels_expected_error/draws": "the sum of these",
+    "labels_measured_error/draws": "on the labels that were drawn",
+    "rows/draws": "training sets drawn",
+}
+PART = Part(
+    level="off",
+    targets="all",
+    find=_find,
+    numbers=_numbers,
+    table=_table,
+    picture=_picture,
+    metrics=PARTS_OF_ERROR,
+    files={"bias_variance": "over further training sets, if study.draws asks for them"},
+)

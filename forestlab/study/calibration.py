@@ -21,13 +21,17 @@ A mean is then off by at most 2⁻³³ (1.2e-10; Brier's score, by that for each
 for 2³⁰ rows, a block for 2²¹.
 """
 
+from collections.abc import Iterator
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import Forest
+from forestlab.core.combine import COMBINERS
 from forestlab.forest import by_depth
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
+from forestlab.study.rows import evenly
 
 N_BINS = 15
 UNITS = 2.0**32  # to 1
@@ -207,3 +211,82 @@ def _murphy(sums: CalibrationSums, n: np.ndarray) -> tuple[np.ndarray, np.ndarra
     resolution = (share * (observed - base[:, :, None]) ** 2).sum(axis=(1, 2))
     uncertainty = (base * (1.0 - base)).sum(axis=1) + unseen * (1.0 - unseen)
     return reliability, resolution, uncertainty
+
+
+# ---- the part ----------------------------------------------------------------------------------
+
+
+class Calibrations(NamedTuple):
+    """Of one split."""
+
+    n_rows: int  # looked at
+    by_combiner: dict[str, Calibration]
+
+
+def _find(look: Look) -> dict[str, Calibrations]:
+    """By split: that which is judged, and oob; ten times as many rows as elsewhere."""
+    found = {}
+    if look.judged is not None:
+        found[look.judged] = _of_rows(look, *look.data[look.judged])
+    if look.outside is not None:
+        found["oob"] = _of_rows(look, *look.data["train"], look.outside)
+    return found
+
+
+def _of_rows(look: Look, X, truth, outside=None) -> Calibrations:
+    some = evenly(len(X), 10 * look.most_rows)
+    if outside is not None:
+        bits = np.unpackbits(outside, axis=1, count=len(X), bitorder="little")
+        outside = np.packbits(bits[:, some], axis=1, bitorder="little")
+    rows = X[some], truth[some], look.n_depths, look.n_jobs, outside
+    forest = look.grown.forest
+    return Calibrations(
+        len(some), {name: calibration_by_depth(forest, name, *rows) for name in COMBINERS}
+    )
+
+
+TOLD = ("ece", "reliability", "resolution", "uncertainty", "within_bins")
+
+
+def _numbers(found: dict[str, Calibrations], findings: Findings) -> Iterator[Number]:
+    for split, (n_rows, by_combiner) in found.items():
+        yield Number(f"rows/calibration_{split}", n_rows)
+        for combiner, told in by_combiner.items():
+            for name in TOLD:
+                yield from steps(f"{name}/{split}_{combiner}", getattr(told, name))
+
+
+def _tables(found: Calibrations) -> dict[str, dict]:
+    return {combiner: told._asdict() for combiner, told in found.by_combiner.items()}
+
+
+def _table(found: dict[str, Calibrations], findings: Findings, about: About) -> Files:
+    for split, told in found.items():
+        yield f"calibration/{split}.json", _tables(told)
+
+
+def _picture(found: dict[str, Calibrations], findings: Findings, about: About) -> Files:
+    from forestlab import figures  # late: matplotlib
+
+    for split, told in found.items():
+        picture = figures.reliability_diagram(_tables(told), f"{about.title}, {split}")
+        yield f"calibration/{split}.png", picture
+
+
+PART = Part(
+    level="full",
+    applies=lambda look: look.studied.has_classes,
+    find=_find,
+    numbers=_numbers,
+    table=_table,
+    picture=_picture,
+    metrics={
+        "ece/SPLIT_COMBINER": "expected calibration error, on test, or else valid, and oob",
+        "reliability/SPLIT_COMBINER": "of Brier's score: how far forecasts are from what came true",
+        "resolution/SPLIT_COMBINER": "how far bins of forecasts differ in what came true",
+        "uncertainty/SPLIT_COMBINER": "which the data alone decide",
+        "within_bins/SPLIT_COMBINER": "what forecasts of one bin tell",
+        "rows/calibration_SPLIT": "looked at",
+    },
+    files={"calibration/SPLIT": "reliability and Brier's parts, by combiner"},
+)

@@ -1,70 +1,44 @@
-"""What is read off the answers of all trees: out-of-bag error, confusion."""
+"""Every metric at every depth, of all trees; with the study off, as deep as they are."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
 
-import numpy as np
-
-from forestlab.core.arrays import Forest, n_trees
-from forestlab.forest import by_fixed_blocks, tree_by_tree
-from forestlab.study.surface import Surface
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
 
 
-def oob_by_trees(
-    forest: Forest, task: str, combiner: str, X, truth, outside, n_jobs: int = 1
-) -> np.ndarray:
-    """Out-of-bag error of the first 1, 2, … trees, (n_trees,); NaN before any vote.
-
-    The share of wrong labels, or for regression the root mean squared error, over the rows that
-    some of those trees left out.
-    """
-
-    def add_up(rows: slice, block: np.ndarray) -> np.ndarray:
-        """(n_trees, 2): the sum of errors, and of how many rows."""
-        asked = tree_by_tree(forest, task, combiner, block, rows.start, outside)
-        return np.array([_errors(task, *found, truth[rows]) for found in asked])
-
-    total = np.zeros((n_trees(forest), 2))
-    for sums in by_fixed_blocks(add_up, X, n_jobs):
-        total += sums
-    errors, n_rows = total.T
-    mean = np.divide(errors, n_rows, out=np.full(len(total), np.nan), where=n_rows > 0)
-    return mean if task == "classification" else np.sqrt(mean)
+def _find(look: Look) -> dict:
+    """The surfaces' last line, which `Findings.curves` reads."""
+    return look.surfaces
 
 
-def _errors(task: str, answers: np.ndarray, voters: np.ndarray, truth) -> tuple[float, int]:
-    """The number of wrong labels, or the sum of squared errors, of rows with voters; and theirs."""
-    voted = voters > 0
-    if task == "classification":
-        errors = answers.argmax(axis=1) != truth
-    else:
-        errors = (answers[:, 0] - truth) ** 2
-    return float(np.sum(errors, where=voted)), int(np.sum(voted))
+def _numbers(found, findings: Findings) -> Iterator[Number]:
+    for metric, curves in findings.curves.items():
+        for split, curve in curves.items():
+            yield from steps(f"{metric}/{split}", curve, findings.first_depth)
 
 
-class VoterErrors(NamedTuple):
-    """Out-of-bag errors by the number of trees that vote on a row; each (v,)."""
-
-    voters: np.ndarray  # numbers of voters that occur
-    rows: np.ndarray  # rows with so many
-    error: np.ndarray  # share of wrong labels, or mean absolute error; NaN without voters
-    std: np.ndarray  # standard deviation of the rows' errors
+def _table(found, findings: Findings, about: About) -> Files:
+    n_depths = len(next(iter(findings.curves[findings.main].values())))
+    chosen = findings.parts.get("chosen")
+    best = {"chosen": chosen and chosen.depth, "chosen_on": chosen and chosen.split}
+    yield "curves/depth.json", {"depth": list(range(n_depths))} | best | findings.curves
 
 
-def error_by_voters(oob: Surface) -> VoterErrors:
-    """How the out-of-bag error falls with the number of voters."""
-    voters, place, rows = np.unique(oob.voters, return_inverse=True, return_counts=True)
-    mean = np.bincount(place, oob.errors) / rows
-    std = np.sqrt(np.bincount(place, (oob.errors - mean[place]) ** 2) / rows)
-    return VoterErrors(voters, rows, mean, std)
+def _picture(found, findings: Findings, about: About) -> Files:
+    from forestlab import figures  # late: matplotlib
+
+    chosen, main = findings.parts.get("chosen"), findings.main
+    best = (None, "") if chosen is None else (chosen.depth, chosen.split)
+    picture = figures.depth_curve(findings.curves[main], main, about.title, *best)
+    yield "curves/depth.png", picture
 
 
-def confusion(surface: Surface) -> np.ndarray:
-    """Counts of (true, predicted) classes at the deepest level, (n_classes, n_classes).
-
-    Rows of a class that training did not see have no place in it. scikit-learn's confusion_matrix
-    refuses to count no rows, and takes 6 ms for 10000, where this takes 0.03.
-    """
-    n_classes = surface.answers.shape[1]
-    known = (surface.voters > 0) & (surface.truth >= 0)
-    pairs = surface.truth[known].astype(np.intp) * n_classes + surface.predicted[known]
-    return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
+PART = Part(
+    level="off",
+    targets="both",
+    find=_find,
+    numbers=_numbers,
+    table=_table,
+    picture=_picture,
+    metrics={"METRIC/SPLIT": "every metric of the table, on train, valid, test and oob"},
+    files={"curves/depth": "every metric of every split at every depth"},
+)

@@ -6,6 +6,7 @@ The trees are grown again, by a kernel that counts: the one that grew them did n
 import numpy as np
 
 from forestlab.forest import Grown, count_cuts, prepare
+from forestlab.study.part import Number, Part
 
 
 def cuts_scored(grown: Grown, X, y) -> np.ndarray:
@@ -15,7 +16,17 @@ def cuts_scored(grown: Grown, X, y) -> np.ndarray:
     ----------
     grown : without weights
     X : (n_rows, n_features) its training rows
-    y : (n_rows,) their class codes or numbers
+    y : (n_rows,) their class codes or numbers, or (n_rows, n_targets)
     """
-    training = prepare(X, np.asarray(y, np.float64)[:, None], grown.recipe)
+    training = prepare(X, np.asarray(y, np.float64).reshape(len(y), -1), grown.recipe)
     return count_cuts(training, grown.recipe, grown.seed, grown.n_trees)
+
+
+PART = Part(
+    level="off",
+    targets="all",
+    applies=lambda look: look.count_cuts,
+    find=lambda look: cuts_scored(look.grown, *look.data["train"]),
+    numbers=lambda found, findings: [Number("trees/cuts", found.mean())],
+    metrics={"trees/cuts": "scored to grow a tree, mean over trees, if study.cuts asks for it"},
+)

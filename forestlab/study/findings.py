@@ -1,61 +1,21 @@
 """Everything a run finds out about its forest, in one place, before any of it is logged.
 
 *light*: every metric at every depth, out-of-bag answers, confusion, uncertainty, importance.
-*full*: the whole surface of depths × numbers of trees, and what stands in `study.deeper`.
+*full*: the whole surface of depths × numbers of trees, and every part that applies.
 *off*: how good the forest is, as it is.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, tree_of
-from forestlab.core.prune import best_depth, depths
-from forestlab.forest import Asked, Grown, importances
-from forestlab.study.curves import confusion, oob_by_trees
-from forestlab.study.cuts import cuts_scored
-from forestlab.study.deeper import Deeper, look_deeper
-from forestlab.study.metrics import MAIN, METRICS, Metric
-from forestlab.study.surface import Surface, deepest, surface
-from forestlab.study.uncertainty import Gauge, Uncertainty, gauge
-
-
-class Findings(NamedTuple):
-    """Splits are "train", "valid", "test" and "oob"; those without rows are not there."""
-
-    task: str
-    classes: list | None
-    surfaces: dict[str, Surface]  # by split
-    importance: np.ndarray  # (n_trees, n_features)
-    n_nodes: np.ndarray  # (n_trees,)
-    n_leaves: np.ndarray
-    depth: np.ndarray  # (n_trees,) reached
-    cuts: np.ndarray | None  # (n_trees,) that were scored to grow; None: not counted
-    first_depth: int  # that curves begin at
-    # None or empty if the study is off, or where there is nothing to tell:
-    chosen_depth: int | None = None  # see `choose_depth`
-    chosen_on: str | None = None  # the split that chose it
-    oob_by_trees: np.ndarray | None = None  # (n_trees,) error
-    confusions: Mapping[str, np.ndarray] = MappingProxyType({})  # of test and oob
-    uncertainties: Mapping[str, Uncertainty] = MappingProxyType({})  # of valid and test
-    gauge: Gauge | None = None  # that told them
-    deeper: Deeper | None = None  # the rest of a full study
-
-    @property
-    def main(self) -> str:
-        """The task's main metric."""
-        return MAIN[self.task]
-
-    @property
-    def curves(self) -> dict[str, dict[str, np.ndarray]]:
-        """By metric and split: the number at each depth, of all trees."""
-        return {
-            metric: {split: found.values[metric][-1] for split, found in self.surfaces.items()}
-            for metric, row in METRICS.items()
-            if row.task == self.task
-        }
+from forestlab.forest import Grown
+from forestlab.study.part import LEVELS, Findings, Look
+from forestlab.study.parts import PARTS
+from forestlab.study.surfaces import deepest_of, surfaces_of
+from forestlab.study.targets import key_names, mean_surfaces
+from forestlab.study.trees import depth_of
 
 
 def study(
@@ -65,102 +25,61 @@ def study(
     name: str = "light",
     most_rows: int = 1000,
     count_cuts: bool = False,
+    draw: Callable | None = None,
+    targets: Sequence[str] = (),
 ) -> Findings:
     """Study a forest on {split: (X, y)}, "train" being what it was grown on.
 
-    `name` is full, light or off; `most_rows` of a split are looked at where it is costly.
+    Parameters
+    ----------
+    name : full, light or off
+    most_rows : of a split, that are looked at where it is costly
+    draw : () → `bias.DrawFindings`, if the study has them; None: it has not
+    targets : their names, if there are several
     """
-    if grown.classes is None and grown.n_answers > 1:
-        raise ValueError(f"A study is of one target; the forest has {grown.n_answers}.")
     coded = {split: (X, grown.codes(y)) for split, (X, y) in data.items() if len(y)}
-    trees = [tree_of(grown.forest, t) for t in range(grown.n_trees)]
-    n_nodes, n_leaves, depth = (np.array(c) for c in zip(*map(_shape, trees), strict=True))
-    n_depths = int(depth.max()) + 1
-    is_off, outside = name == "off", None
-    if is_off:
-        surfaces = _deepest(grown, coded, n_jobs)
-    else:
-        outside = grown.outside(n_jobs)
-        sizes = None if name == "full" else [len(trees)]
-        surfaces = _surfaces(grown, coded, outside, n_depths, sizes, n_jobs)
-    found = Findings(
+    outside = None if name == "off" else grown.outside(n_jobs)
+    look = Look(
+        grown, coded, outside, {}, depth_of(grown.forest) + 1, most_rows, n_jobs, count_cuts, draw
+    )
+    if grown.n_targets == 1:
+        return _found(look._replace(surfaces=_surfaces(look, name)), name, ("each", "all", "both"))
+    by_target = {
+        key: _of_target(look, k, name) for k, key in enumerate(key_names(targets, grown.n_targets))
+    }
+    surfaces = mean_surfaces([found.surfaces for found in by_target.values()])
+    return _found(look._replace(surfaces=surfaces, by_target=by_target), name, ("all", "both"))
+
+
+def _of_target(look: Look, k: int, name: str) -> Findings:
+    """What is found of one target of several."""
+    data = {split: (X, np.ascontiguousarray(y[:, k])) for split, (X, y) in look.data.items()}
+    look = look._replace(grown=look.grown.of_target(k), data=data)
+    return _found(look._replace(surfaces=_surfaces(look, name)), name, ("each", "both"))
+
+
+def _surfaces(look: Look, name: str) -> dict:
+    if name == "off":
+        return deepest_of(look.grown, look.data, look.n_jobs)
+    sizes = None if name == "full" else [look.grown.n_trees]
+    return surfaces_of(look.grown, look.data, look.outside, look.n_depths, sizes, look.n_jobs)
+
+
+def _found(look: Look, name: str, targets: tuple[str, ...]) -> Findings:
+    """What the parts find, each seeing what those before it found."""
+    parts: dict[str, Any] = {}
+    look, grown = look._replace(found=parts), look.grown
+    for key, part in PARTS.items():
+        is_wanted = LEVELS.index(part.level) <= LEVELS.index(name) and part.targets in targets
+        if is_wanted and part.applies(look):
+            found = part.find(look)
+            if found is not None:
+                parts[key] = found
+    return Findings(
         task=grown.task,
         classes=None if grown.classes is None else grown.classes.tolist(),
-        surfaces=surfaces,
-        importance=importances(grown.forest, coded["train"][0].shape[1]),
-        n_nodes=n_nodes,
-        n_leaves=n_leaves,
-        depth=depth,
-        cuts=cuts_scored(grown, *coded["train"]) if count_cuts else None,
-        first_depth=n_depths - 1 if is_off else 0,
+        surfaces=look.surfaces,
+        first_depth=look.n_depths - 1 if name == "off" else 0,
+        parts=parts,
+        by_target=look.by_target,
     )
-    if is_off:
-        return found
-    found = _look(found, grown, coded, outside, most_rows, n_jobs)
-    if name == "light":
-        return found
-    deeper = look_deeper(
-        grown, coded, outside, surfaces, found.uncertainties, n_depths, most_rows, n_jobs
-    )
-    return found._replace(deeper=deeper)
-
-
-def _look(found: Findings, grown: Grown, coded, outside, most_rows: int, n_jobs: int) -> Findings:
-    """What a light study adds to the surfaces."""
-    surfaces, task = found.surfaces, grown.task
-    judged = [split for split in ("test", "oob") if split in surfaces]
-    known = [split for split in ("valid", "test") if split in coded]
-    errors = None
-    if outside is not None:
-        X, truth = coded["train"]
-        errors = oob_by_trees(grown.forest, task, grown.combine, X, truth, outside, n_jobs)
-    told = gauge(grown.forest, task, coded, outside, most_rows, n_jobs)
-    chosen_on, chosen_depth = choose_depth(found.curves[found.main], METRICS[found.main])
-    return found._replace(
-        chosen_depth=chosen_depth,
-        chosen_on=chosen_on,
-        oob_by_trees=errors,
-        confusions={split: confusion(surfaces[split]) for split in judged if found.classes},
-        uncertainties={split: told.of(coded[split][0], n_jobs) for split in known},
-        gauge=told,
-    )
-
-
-SPLITS = ("train", "valid", "test", "oob")
-
-
-def _deepest(grown: Grown, coded, n_jobs: int) -> dict[str, Surface]:
-    """How good the forest is on each split, as it is."""
-    asked = grown.forest, grown.task, grown.combine
-    return {split: deepest(*asked, X, truth, n_jobs) for split, (X, truth) in coded.items()}
-
-
-def _surfaces(grown, coded, outside, n_depths: int, sizes, n_jobs: int) -> dict[str, Surface]:
-    """The surface of each split, and of the training rows that of their out-of-bag answers."""
-    asked = Asked(grown.forest, grown.task, grown.combine, n_depths)
-    found = {}
-    for split, (X, truth) in coded.items():
-        bits = outside if split == "train" else None
-        found[split], oob = surface(asked, X, truth, sizes, n_jobs, bits)
-        if oob is not None:
-            found["oob"] = oob
-    return {split: found[split] for split in SPLITS if split in found}
-
-
-def _shape(tree) -> tuple[int, int, int]:
-    leaves = np.count_nonzero(tree.nodes["kind"] == LEAF)
-    return len(tree.nodes), int(leaves), int(depths(tree).max())
-
-
-def choose_depth(
-    curves: Mapping[str, np.ndarray], metric: Metric
-) -> tuple[str, int] | tuple[None, None]:
-    """The split that chooses, and the depth: `best_depth` on validation, or else out of bag.
-
-    `curves` are the metric's by split.
-    """
-    for split in ("valid", "oob"):
-        depth = best_depth(curves.get(split, np.empty(0)), metric.higher_is_better)
-        if depth is not None:
-            return split, depth
-    return None, None

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.core.tasks import TASKS, variances
 from forestlab.forest import places
 from forestlab.study.rows import evenly
+from forestlab.study.tasks import STUDIED
 
 Data = dict[str, tuple[np.ndarray, np.ndarray]]  # by split: X, and truth as `Surface` has it
 
@@ -32,7 +32,7 @@ class Answers(NamedTuple):
 def answers_of(forest: Forest, task: str, ends: np.ndarray, asked=None) -> Answers:
     """What the trees say of rows that end in the nodes `ends`, (n_trees, n); `asked` is a mask of
     the same shape, or None to ask all."""
-    values, inside = _of_nodes(forest, task)
+    values, inside = STUDIED[task].of_nodes(forest)
     votes = np.ones((len(ends), 1)) if asked is None else asked.astype(np.float64)
     voters = np.broadcast_to(votes, ends.shape).sum(axis=0)
     mean, within = np.zeros((ends.shape[1], values.shape[1])), np.zeros(ends.shape[1])
@@ -46,17 +46,10 @@ def answers_of(forest: Forest, task: str, ends: np.ndarray, asked=None) -> Answe
     return Answers(mean, within / voters, squares / np.maximum(voters - 1.0, 1.0), voters)
 
 
-def _of_nodes(forest: Forest, task: str) -> tuple[np.ndarray, np.ndarray]:
-    """Each node's posterior or mean, (n_nodes, K or 1), and its Gini impurity or variance."""
-    if task == "classification":
-        p = forest.stats / forest.nodes["weight"][:, None]
-        return p, 1.0 - (p**2).sum(axis=1)
-    return TASKS[task].answers(forest.stats), variances(forest.stats)[:, 0]
-
-
 class HeldOut(NamedTuple):
     """m rows and what the trees that did not see them say."""
 
+    task: str
     X: np.ndarray
     truth: np.ndarray  # (m,) numbers or class codes
     rows: np.ndarray  # (m,) their numbers among the training rows; -1 if they are none
@@ -65,11 +58,7 @@ class HeldOut(NamedTuple):
     @property
     def error(self) -> np.ndarray:
         """(m,) squared, or Brier's score."""
-        mean, truth = self.answers.mean, self.truth
-        if truth.dtype.kind == "i":
-            p = mean[np.arange(len(truth)), truth]
-            return 1.0 - 2.0 * p + (mean**2).sum(axis=1)
-        return (truth - mean[:, 0]) ** 2
+        return STUDIED[self.task].squares(self.answers.mean, self.truth)
 
 
 def held_out(
@@ -87,11 +76,12 @@ def held_out(
     elif "valid" in data:
         X, truth = data["valid"]
         asked = np.ones((n_trees(forest), len(X)), np.uint8)
-        able = truth >= 0 if task == "classification" else np.ones(len(X), bool)
+        able = STUDIED[task].known(truth)
     else:
         return None
     rows = np.flatnonzero(able)
     rows = rows[evenly(len(rows), most_rows)]
     ends = places(forest, X[rows], None, n_jobs)
     numbers = rows if outside is not None else np.full(len(rows), -1)
-    return HeldOut(X[rows], truth[rows], numbers, answers_of(forest, task, ends, asked[:, rows]))
+    answers = answers_of(forest, task, ends, asked[:, rows])
+    return HeldOut(task, X[rows], truth[rows], numbers, answers)

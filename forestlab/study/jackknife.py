@@ -18,12 +18,14 @@ n v / B is what chance adds. Measured: 3200 trees on diabetes (295 rows), 630 on
 130,000 on digits (1647), where of 100 trees the variance of nearly half of the rows is unknown.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.forest import BLOCK_NUMBERS
 from forestlab.study.coverage import SAME
+from forestlab.study.part import Findings, Look, Number, Part
 
 
 class Jackknife(NamedTuple):
@@ -107,3 +109,45 @@ def _centred(answers: np.ndarray) -> np.ndarray:
     """Less their mean over the trees; exactly 0 where all trees agree."""
     beside_first = answers - answers[0]
     return beside_first - beside_first.mean(axis=0)
+
+
+# ---- the part ----------------------------------------------------------------------------------
+
+
+def jackknife_of(look: Look, leaves: np.ndarray, predicted: np.ndarray) -> Jackknife | None:
+    """Of rows that end in the nodes `leaves`, (n_trees, m).
+
+    None without bags, or if rows were drawn by unequal chances, which it cannot take.
+    """
+    grown = look.grown
+    if look.outside is None or len(grown.chances):
+        return None
+    answers = look.studied.by_tree(grown.forest, leaves, predicted)
+    return jackknife(grown.bags(look.n_jobs), answers, grown.recipe.replace)
+
+
+def _find(look: Look) -> Jackknife | None:
+    rows = look.found["judged"]
+    return jackknife_of(look, rows.leaves, rows.predicted)
+
+
+def _numbers(found: Jackknife, findings: Findings) -> Iterator[Number]:
+    yield Number("jackknife/negative_share", found.negative)
+    sd = found.sd
+    if not np.isnan(sd).all():
+        yield Number("jackknife/mean_sd", np.nanmean(sd))
+    if np.isfinite(found.trees_needed):
+        yield Number("jackknife/trees_needed", found.trees_needed)
+
+
+PART = Part(
+    level="full",
+    applies=lambda look: "judged" in look.found,
+    find=_find,
+    numbers=_numbers,
+    metrics={
+        "jackknife/negative_share": "of rows, whose variance is unknown with so few trees",
+        "jackknife/mean_sd": "of the others",
+        "jackknife/trees_needed": "to know the variance; see study/jackknife.py",
+    },
+)

@@ -10,7 +10,7 @@ To add a metric: write the function that sums, one that finishes the sums, and a
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def accuracy_sums(outcome: Outcome) -> np.ndarray:
 def balanced_accuracy_sums(outcome: Outcome) -> np.ndarray:
     """The right rows of each class, then all rows of each class; the last is the unseen class."""
     right = outcome.answer == outcome.truth
-    truth = outcome.truth.astype(np.intp) % (outcome.n_classes + 1)
+    truth = outcome.truth % (outcome.n_classes + 1)
     is_class = (truth[:, None] == np.arange(outcome.n_classes + 1)).astype(np.float64)
     rows = np.broadcast_to(is_class.sum(axis=0), (len(right), outcome.n_classes + 1))
     return np.concatenate([right @ is_class, rows], axis=1)  # whole numbers: exact in any order
@@ -108,6 +108,10 @@ class Metric(NamedTuple):
     finish: Callable[[np.ndarray], np.ndarray]  # (…, m) sums → (…) values
     higher_is_better: bool
 
+    @property
+    def better(self) -> Literal["higher", "lower"]:
+        return "higher" if self.higher_is_better else "lower"
+
 
 METRICS: dict[str, Metric] = {
     "accuracy": Metric("classification", accuracy_sums, _mean, True),
@@ -118,7 +122,6 @@ METRICS: dict[str, Metric] = {
     "mae": Metric("regression", mae_sums, _mean, False),
     "r2": Metric("regression", r2_sums, r2, True),
 }
-MAIN = {"classification": "accuracy", "regression": "rmse"}
 
 
 def sums_of(outcome: Outcome, task: str) -> dict[str, np.ndarray]:
@@ -128,5 +131,5 @@ def sums_of(outcome: Outcome, task: str) -> dict[str, np.ndarray]:
 
 def finished(sums: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The metrics' values from their sums; NaN where there was no row."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore"):
         return {name: METRICS[name].finish(values) for name, values in sums.items()}

@@ -22,6 +22,7 @@ import numpy as np
 from forestlab.core.arrays import Forest
 from forestlab.core.neighbours import nearest
 from forestlab.forest import by_blocks, importances
+from forestlab.study.tasks import STUDIED
 
 # Neighbours of each row. With 10, 20 and 30 friedman1 of 1,000 rows and noise 1 comes back as
 # 1.17 ± 0.22, 1.28 ± 0.18, 1.45 ± 0.08: more are steadier, but reach farther.
@@ -51,7 +52,7 @@ def noise_of(forest: Forest, task: str, rows, others, own: np.ndarray, n_jobs: i
     weights = importances(forest, X.shape[1]).mean(axis=0)
     near = neighbours(*in_order(X, X_others, weights), own, n_jobs)
     apart = truth[:, None] - truth_others[near.places]
-    halves = (apart != 0).astype(np.float64) if task == "classification" else apart**2 / 2.0
+    halves = STUDIED[task].halves(apart)
     distances = near.squared.mean(axis=0)
     grown = (distances / (distances[-1] or 1.0)) ** POWERS[task]  # of any size, but not too small
     shares = share_at_zero(halves.mean(axis=0), grown)

@@ -11,6 +11,7 @@ from forestlab.core.questions import reads, renumbered
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import is_plain, make_frontier
 from forestlab.forest import in_threads
+from forestlab.study.part import Findings, Look, Number, Part
 
 BUDGET = 20_000_000
 
@@ -77,7 +78,7 @@ def permutation_importance(
         elif len(features[t]):
             tree = renumbered(tree_of(forest, t), features[t])
             values = TASKS[task].values(tree.stats)
-            block = np.require(X[np.ix_(rows, features[t])], np.float64, ["C", "W"])
+            block = np.ascontiguousarray(X[np.ix_(rows, features[t])], np.float64)
             found = np.empty(len(features[t]))
             place = features[t], np.uint64(seed), np.uint64(t)
             answers = truth[rows].astype(values.dtype)
@@ -99,3 +100,27 @@ def _some_outside(bits: np.ndarray, n_rows: int, most: int) -> np.ndarray:
     rows = np.flatnonzero(np.unpackbits(bits, count=n_rows, bitorder="little"))
     n = min(len(rows), most)
     return rows[np.arange(n) * len(rows) // max(n, 1)]
+
+
+# ---- the part ----------------------------------------------------------------------------------
+
+
+def _find(look: Look) -> Permutation:
+    grown, train = look.grown, look.data["train"]
+    return permutation_importance(
+        grown.forest, grown.task, *train, look.outside, grown.seed, look.n_jobs
+    )
+
+
+def _numbers(found: Permutation, findings: Findings) -> list[Number]:
+    return [Number("rows/permutation", int(found.n_rows.max()))]
+
+
+# Its table and picture are those of `study.importance`.
+PART = Part(
+    level="full",
+    applies=lambda look: look.outside is not None,
+    find=_find,
+    numbers=_numbers,
+    metrics={"rows/permutation": "left out of a tree, on which features are shuffled, at most"},
+)

@@ -28,6 +28,7 @@ estimates are 0.37, 0.17, 0.12 and 0.11; strength 0.52, 0.51, 0.51 and 0.51, pla
 and 0.50. With two classes there is no choice, and so no such error at any size.
 """
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ from forestlab.core.strength import (
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import TILE, is_plain, make_frontier
 from forestlab.forest import BLOCK_NUMBERS, by_fixed_blocks
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
 
 
 class VoteStrength(NamedTuple):
@@ -86,8 +88,7 @@ def strength(
     truth : (n_rows,) class codes, or numbers; one target
     outside : (n_trees, …) packed bits from `rows_outside`
     """
-    measure = of_votes if task == "classification" else of_residuals
-    return measure(forest, X, truth, n_depths, outside, n_jobs)
+    return MEASURES[task](forest, X, truth, n_depths, outside, n_jobs)
 
 
 # ---- classification ----------------------------------------------------------------------------
@@ -206,6 +207,11 @@ def _products(residuals: Residuals) -> tuple[int, np.ndarray]:
     return len(n), ((sums**2 - squares) / (n * (n - 1))).sum(axis=1)
 
 
+MEASURES: dict[str, Callable[..., VoteStrength | ResidualStrength]] = {
+    "classification": of_votes,
+    "regression": of_residuals,
+}
+
 # ---- over trees --------------------------------------------------------------------------------
 
 
@@ -216,3 +222,57 @@ def _mean(values: np.ndarray) -> np.ndarray:
 
 def _std(values: np.ndarray) -> np.ndarray:
     return np.sqrt(_mean((values - _mean(values)[:, None]) ** 2))
+
+
+# ---- the part ----------------------------------------------------------------------------------
+
+
+def _find(look: Look) -> VoteStrength | ResidualStrength:
+    grown, train = look.grown, look.data["train"]
+    return strength(grown.forest, grown.task, *train, look.n_depths, look.outside, look.n_jobs)
+
+
+def _numbers(found: VoteStrength | ResidualStrength, findings: Findings) -> Iterator[Number]:
+    for name, values in found._asdict().items():
+        yield from steps(f"{name}/oob", values)
+
+
+def _table(found, findings: Findings, about: About) -> Files:
+    yield "strength.json", found._asdict()
+
+
+def _picture(found: VoteStrength | ResidualStrength, findings: Findings, about: About) -> Files:
+    from forestlab import figures  # late: matplotlib
+
+    oob = findings.curves[findings.main]["oob"]
+    if isinstance(found, VoteStrength):
+        three = found.strength, found.correlation, found.bound
+        picture = figures.strength_curve(*three, about.title, 1.0 - oob)
+    else:
+        three = found.tree_rmse, found.correlation, found.bound
+        picture = figures.residual_curve(*three, about.title, oob)
+    yield "strength.png", picture
+
+
+PART = Part(
+    level="full",
+    applies=lambda look: look.outside is not None,
+    find=_find,
+    numbers=_numbers,
+    table=_table,
+    picture=_picture,
+    metrics={
+        "strength/oob": "mean margin of votes",
+        "correlation/oob": "of the trees' margins, or of their residuals",
+        "bound/oob": "of the error, or of the mean squared error, that follows from these",
+        "strength_plain/oob": "as Breiman estimates it",
+        "correlation_plain/oob": "the same",
+        "bound_plain/oob": "the same",
+        "tree_error/oob": "share of wrong votes, mean over trees",
+        "tree_error_std/oob": "its standard deviation over trees",
+        "tree_mse/oob": "mean squared error, mean over trees",
+        "tree_mse_std/oob": "its standard deviation over trees",
+        "tree_rmse/oob": "root mean squared error, mean over trees",
+    },
+    files={"strength": "strength and correlation at every depth"},
+)

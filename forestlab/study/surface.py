@@ -20,6 +20,7 @@ from forestlab.core.descend import DepthSums, answers_kernel, judge_kernel
 from forestlab.core.tasks import TASKS
 from forestlab.forest import BLOCK_NUMBERS, BLOCK_ROWS, Asked, DepthWalk, by_fixed_blocks, combined
 from forestlab.study.metrics import Outcome, finished, sums_of
+from forestlab.study.tasks import STUDIED
 
 STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 
@@ -27,6 +28,7 @@ STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 class Surface(NamedTuple):
     """How a forest answers for some rows, as it grows in depth and in number of trees."""
 
+    task: str
     truth: np.ndarray  # (n,) float64 numbers, or class codes; -1 for a class unseen in training
     sizes: np.ndarray  # (S,) numbers of trees; the last is all
     values: dict[str, np.ndarray]  # by metric: (S, D)
@@ -37,18 +39,12 @@ class Surface(NamedTuple):
     @property
     def predicted(self) -> np.ndarray:
         """(n,) class codes, or means; of rows without voters 0, or NaN."""
-        return self.answers.argmax(axis=1) if self.is_of_classes else self.answers[:, 0]
+        return STUDIED[self.task].predicted(self.answers)
 
     @property
     def errors(self) -> np.ndarray:
         """(n,) 1 where the class is wrong, or the absolute error; NaN without voters."""
-        if self.is_of_classes:
-            return np.where(self.voters > 0, self.predicted != self.truth, np.nan)
-        return np.abs(self.predicted - self.truth)
-
-    @property
-    def is_of_classes(self) -> bool:
-        return self.truth.dtype.kind == "i"
+        return STUDIED[self.task].errors(self.answers, self.truth, self.voters)
 
 
 def grid_of_sizes(n_estimators: int) -> np.ndarray:
@@ -78,10 +74,11 @@ def surface(
     The surface of all trees, and with `outside` that of out-of-bag answers.
     """
     sizes = grid_of_sizes(n_trees(asked.forest)) if sizes is None else np.asarray(sizes)
-    origin = _origin(asked.task, truth)
+    told = STUDIED[asked.task]
+    origin = told.origin(truth)
     finish = answers_kernel(asked.task, asked.combiner)
     n_answered = TASKS[asked.task].n_answers(asked.forest.stats.shape[1])
-    cells = asked.n_depths, n_answered if asked.task == "classification" else 0
+    cells = asked.n_depths, told.n_classes(n_answered)
     n_studies = 1 if outside is None else 2
     answers = [np.empty((1, len(X), n_answered)) for _ in range(n_studies)]
     voters = np.zeros((n_studies, len(sizes), len(X)), np.int64)
@@ -107,7 +104,7 @@ def surface(
             for name in by_size[0]:
                 total[name] = total.get(name, 0.0) + np.stack([sums[name] for sums in by_size])
     made = [
-        Surface(truth, sizes, finished(totals[i]), answers[i][0], voters[i, -1],
+        Surface(asked.task, truth, sizes, finished(totals[i]), answers[i][0], voters[i, -1],
                 voters[i].mean(axis=1))
         for i in range(n_studies)
     ]  # fmt: skip
@@ -119,22 +116,19 @@ def deepest(
 ) -> Surface:
     """The surface's last cell alone: all trees, as deep as they are."""
     answers, voters = combined(forest, task, combiner, X, None, n_jobs)
-    n_classes = answers.shape[1] if task == "classification" else 0
+    told = STUDIED[task]
+    cells, origin = (1, told.n_classes(answers.shape[1])), told.origin(truth)
     total: dict[str, np.ndarray] = {}
     size = rows_together(answers.shape[1])
     for start in range(0, len(X), size):
         rows = slice(start, min(start + size, len(X)))
         once = np.ones(rows.stop - start, np.int64)  # answers are the mean of themselves
-        judge = _Judge(task, "average", truth[rows], (1, n_classes), _origin(task, truth))
+        judge = _Judge(task, "average", truth[rows], cells, origin)
         sums = judge.sums(DepthSums(answers[rows].copy(), once, once))
         total = {name: total.get(name, 0.0) + part for name, part in sums.items()}
     values = {name: value[None] for name, value in finished(total).items()}
     sizes = np.array([n_trees(forest)])
-    return Surface(truth, sizes, values, answers, voters, sizes.astype(float))
-
-
-def _origin(task: str, truth: np.ndarray) -> float:
-    return float(np.mean(truth)) if task == "regression" else 0.0
+    return Surface(task, truth, sizes, values, answers, voters, sizes.astype(float))
 
 
 class _Judge:
@@ -144,9 +138,7 @@ class _Judge:
         """`shape` is (n_depths, n_classes), of which the latter is 0 for regression."""
         self.task, self.judge = task, judge_kernel(task, combiner)
         n_depths, n_classes = shape
-        answer = np.empty((n_depths, len(truth)), np.int64 if n_classes else np.float64)
-        p_true, brier = np.empty((2, n_depths if n_classes else 0, len(truth)))
-        self.outcome = Outcome(truth, answer, p_true, brier, n_classes, origin)
+        self.outcome = STUDIED[task].outcome(truth, n_depths, n_classes, origin)
 
     def sums(self, sums: DepthSums) -> dict[str, np.ndarray]:
         """What every metric adds up over the rows, (n_depths, m) each."""

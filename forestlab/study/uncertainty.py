@@ -57,6 +57,7 @@ Other ways were measured on digits (0, 0.54 and 1.27 nats) and friedman1 without
 They cannot tell noise from what a tree, or the forest, does not resolve.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,9 @@ from forestlab.core.arrays import Forest, n_trees
 from forestlab.forest import places
 from forestlab.study.held_out import Data, HeldOut, answers_of, held_out
 from forestlab.study.noise import NEIGHBOURS, noise_of
+from forestlab.study.part import About, Files, Findings, Look, Number, Part
 from forestlab.study.rows import evenly
+from forestlab.study.tasks import STUDIED
 
 REGION = 50  # held-out rows
 LEAST = 20  # held-out rows that anything is learned from
@@ -109,14 +112,14 @@ class Gauge(NamedTuple):
     def of(self, X: np.ndarray, n_jobs: int = 1) -> Uncertainty:
         """The uncertainty of each row of X."""
         answers = answers_of(self.forest, self.task, places(self.forest, X, None, n_jobs))
-        is_of_classes = self.task == "classification"
-        spread = entropy(answers.mean) if is_of_classes else answers.spread
+        has_classes = STUDIED[self.task].has_classes
+        spread = entropy(answers.mean) if has_classes else answers.spread
         if self.untold:
             unknown = np.full(len(X), np.nan)
             return Uncertainty(unknown, unknown, unknown, spread)
         noise = noise_at(self.noise, places(self.forest, X, self.depth, n_jobs))
         total = noise + excess(self.line, answers.spread, noise)
-        if is_of_classes:
+        if has_classes:
             noise, total = nats(noise, self.others), nats(total, self.others)
         epistemic = np.maximum(total - noise, 0.0)  # rounding may leave a hair below
         return Uncertainty(noise + epistemic, noise, epistemic, spread)
@@ -147,7 +150,7 @@ def gauge(
     here = noise_at(noise, regions)
     line = rising_line(np.maximum(answers.spread - here, 0.0), as_all - here)
     margin, others = margin_of(contributed), np.zeros(0)
-    if task == "classification":
+    if STUDIED[task].has_classes:
         others = shares_of_others(held)
         margin = float(np.diff(nats(np.array([mean, mean + margin]), others))[0])
     return Gauge(forest, task, len(error), "", depth, noise, line, others, margin)
@@ -155,7 +158,7 @@ def gauge(
 
 def why_untold(forest: Forest, task: str, n_train: int, held: HeldOut | None) -> str:
     """A sentence, or nothing if there is enough to learn from."""
-    if task == "classification" and forest.stats.shape[1] == 1:
+    if STUDIED[task].has_classes and forest.stats.shape[1] == 1:
         return "training saw one class alone"
     if held is None:
         return "no row was held out: there are neither bags nor validation rows"
@@ -245,3 +248,74 @@ def nats(squares: np.ndarray, others: np.ndarray) -> np.ndarray:
     both = 1.0 + (others**2).sum()
     chance = (1.0 - np.sqrt(np.maximum(1.0 - both * squares, 0.0))) / both
     return entropy(np.stack([1.0 - chance, chance], axis=-1)) + chance * entropy(others)
+
+
+# ---- the part ----------------------------------------------------------------------------------
+
+
+class Uncertainties(NamedTuple):
+    gauge: Gauge
+    of: dict[str, Uncertainty]  # by split: valid and test
+
+
+def _find(look: Look) -> Uncertainties:
+    grown = look.grown
+    told = gauge(grown.forest, grown.task, look.data, look.outside, look.most_rows, look.n_jobs)
+    known = [split for split in ("valid", "test") if split in look.data]
+    return Uncertainties(told, {name: told.of(look.data[name][0], look.n_jobs) for name in known})
+
+
+def _numbers(found: Uncertainties, findings: Findings) -> Iterator[Number]:
+    """Means over rows; a part that cannot be told has none."""
+    for split, unsure in found.of.items():
+        for name, values in unsure._asdict().items():
+            if np.isfinite(values).any():
+                yield Number(f"{name}/{split}", values.mean())
+    yield Number("rows/uncertainty", found.gauge.n_rows)
+    if not found.gauge.untold:
+        yield Number("aleatoric/margin", found.gauge.margin)
+
+
+def _table(found: Uncertainties, findings: Findings, about: About) -> Files:
+    told = found.gauge.untold
+    remark = {"cannot_be_told": told} if told else {"aleatoric_margin": found.gauge.margin}
+    for split, unsure in found.of.items():
+        yield f"uncertainty/{split}.json", remark | in_bins(unsure, findings.surfaces[split].errors)
+
+
+def in_bins(unsure: Uncertainty, error: np.ndarray, n_bins: int = 10) -> dict:
+    """Mean uncertainty and error in bins of equal size, from the surest rows to the least sure: by
+    the total, and by the spread where that is alike or cannot be told."""
+    bins = np.array_split(np.lexsort((unsure.spread, unsure.total)), min(n_bins, len(error)))
+    parts = unsure._asdict() | {"error": error}
+    means = {name: np.array([values[b].mean() for b in bins]) for name, values in parts.items()}
+    return {"rows": [len(b) for b in bins]} | means
+
+
+def _picture(found: Uncertainties, findings: Findings, about: About) -> Files:
+    from forestlab import figures  # late: matplotlib
+
+    draw = figures.UNCERTAINTY[findings.task]
+    remark = found.gauge.margin, found.gauge.untold
+    for split, unsure in found.of.items():
+        errors, title = findings.surfaces[split].errors, f"{about.title}, {split}"
+        yield f"uncertainty/{split}.png", draw(unsure, errors, title, *remark)
+
+
+PART = Part(
+    level="light",
+    find=_find,
+    numbers=_numbers,
+    table=_table,
+    picture=_picture,
+    metrics={
+        "total/SPLIT": "mean uncertainty of valid and test rows, if it can be told; in nats, or "
+        "squared units of the target",
+        "aleatoric/SPLIT": "of it, the noise of the data",
+        "epistemic/SPLIT": "of it, what the forest does not know",
+        "spread/SPLIT": "what the trees by themselves say",
+        "aleatoric/margin": "of the mean, twice its standard error",
+        "rows/uncertainty": "held out, that uncertainty is learned from",
+    },
+    files={"uncertainty/SPLIT": "error against uncertainty and its parts, in bins"},
+)

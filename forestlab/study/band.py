@@ -1,0 +1,64 @@
+"""A regression on one feature, along it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from forestlab.forest import combined, places
+from forestlab.study.coverage import Band
+from forestlab.study.held_out import answers_of
+from forestlab.study.intervals import bands, trees_needed
+from forestlab.study.jackknife import jackknife_of
+from forestlab.study.part import About, Files, Findings, Look, Part
+from forestlab.study.rows import evenly
+
+LEVEL = 0.9
+POINTS = 200
+
+
+class AlongOne(NamedTuple):
+    x: np.ndarray  # (g,)
+    mean: np.ndarray  # (g,)
+    bands: dict[str, Band]  # by method, at LEVEL
+    training: tuple[np.ndarray, np.ndarray]  # some x and their targets
+
+
+def _find(look: Look) -> AlongOne:
+    grown, (X, truth) = look.grown, look.data["train"]
+    x = np.linspace(X.min(), X.max(), POINTS)
+    leaves = places(grown.forest, x[:, None], None, look.n_jobs)
+    asked = grown.forest, grown.task, grown.combine
+    mean = combined(*asked, x[:, None], None, look.n_jobs)[0][:, 0]
+    spread = answers_of(grown.forest, grown.task, leaves).spread
+    jack = jackknife_of(look, leaves, np.zeros(len(x), np.intp))
+    found = bands(look, mean, spread, leaves, jack, (LEVEL,))
+    some = evenly(len(X), look.most_rows)
+    by_method = {method: of_levels[0] for method, of_levels in found.items()}
+    return AlongOne(x, mean, by_method, (X[some, 0], truth[some]))
+
+
+def _table(found: AlongOne, findings: Findings, about: About) -> Files:
+    methods = {method: band._asdict() for method, band in found.bands.items()}
+    yield "band.json", {"x": found.x, "mean": found.mean, "level": LEVEL} | methods
+
+
+def _picture(found: AlongOne, findings: Findings, about: About) -> Files:
+    from forestlab import figures  # late: matplotlib
+
+    title = f"{about.title}: {LEVEL:.0%} intervals"
+    remarks = {
+        method: f"unknown at {unknown:.0%}{trees_needed(findings)}"
+        for method, band in found.bands.items()
+        if (unknown := float(np.isnan(band.low).mean())) > 0.0
+    }
+    yield "band.png", figures.prediction_band(*found, title, remarks=remarks)
+
+
+PART = Part(
+    level="full",
+    applies=lambda look: not look.studied.has_classes and look.n_features == 1,
+    find=_find,
+    table=_table,
+    picture=_picture,
+    files={"band": "a regression along its one feature"},
+)

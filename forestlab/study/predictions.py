@@ -1,0 +1,96 @@
+"""Every row with its answer: of validation and test with their uncertainty, of training with what
+the trees answer that left it out."""
+
+import numpy as np
+
+from forestlab.study.part import About, Files, Findings, Look, Part
+from forestlab.study.surface import Surface
+
+UNSEEN = "(not in training)"
+
+
+def _find(look: Look) -> dict[str, Surface]:
+    return look.surfaces
+
+
+def _table(found: dict[str, Surface], findings: Findings, about: About) -> Files:
+    import pandas as pd
+
+    parts = [_side_by_side(findings, split, about) for split in ("valid", "test") if split in found]
+    every = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    yield "predictions.parquet", every
+    if "oob" in found:
+        oob = _side_by_side(findings, "oob", about)
+        yield "oob/predictions.parquet", oob.assign(voters=found["oob"].voters)
+
+
+def _side_by_side(findings: Findings, split: str, about: About):
+    """The rows of a split; of several targets with columns for each, truth_NAME and so on."""
+    rows = about.rows["train" if split == "oob" else split]
+    if not findings.by_target:
+        return _answered(findings, split, rows)
+    whole = None
+    for target, of_target in findings.by_target.items():
+        table = (
+            _answered(of_target, split, rows).set_index(["row", "split"]).add_suffix(f"_{target}")
+        )
+        whole = table if whole is None else whole.join(table)
+    assert whole is not None
+    return whole.reset_index()
+
+
+def _answered(findings: Findings, split: str, rows: np.ndarray):
+    """Truth and answer, and where it is known the uncertainty."""
+    table = answers_table(findings, split, rows)
+    unsure = findings.parts["uncertainty"].of.get(split)
+    if unsure is None:
+        return table
+    return table.assign(
+        **{f"{name}_uncertainty": values for name, values in unsure._asdict().items()}
+    )
+
+
+def answers_table(findings: Findings, split: str, rows: np.ndarray):
+    """A table of every row of a split: truth and answer."""
+    import pandas as pd
+
+    surface, classes = findings.surfaces[split], findings.classes
+    # The last name is that of code -1.
+    names = None if classes is None else np.array([*classes, UNSEEN], dtype=object)
+    truth, answer = surface.truth, surface.predicted
+    columns = {
+        "row": rows,
+        "split": split,
+        "truth": truth if names is None else _column(names[truth]),
+        "predicted": answer if names is None else _column(names[answer], surface.voters > 0),
+        "error": surface.errors,
+    }
+    if names is not None:
+        columns["p_true"] = _p_true(surface)
+    return pd.DataFrame(columns)
+
+
+def _p_true(surface: Surface) -> np.ndarray:
+    """The probability given to the true class; 0 for one that training did not see."""
+    p = np.take_along_axis(surface.answers, surface.truth[:, None], axis=1)[:, 0]
+    return np.where(surface.truth >= 0, p, 0.0)
+
+
+def _column(labels: np.ndarray, known: np.ndarray | None = None):
+    """Labels of one type, as parquet wants them; None where there is no answer."""
+    typed = labels.astype(str) if UNSEEN in labels else np.array(labels.tolist())
+    if known is None or known.all():
+        return typed
+    return [label if is_known else None for label, is_known in zip(typed, known, strict=True)]
+
+
+PART = Part(
+    level="light",
+    targets="all",
+    find=_find,
+    table=_table,
+    files={
+        "predictions.parquet": "every validation and test row",
+        "oob/predictions.parquet": "every training row: its out-of-bag answer and voters",
+    },
+)

@@ -1,0 +1,78 @@
+"""The surfaces of all splits: every metric over depth × number of trees."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from forestlab.forest import Asked, Grown
+from forestlab.study.metrics import METRICS
+from forestlab.study.part import About, Files, Findings, Number, Part
+from forestlab.study.surface import Surface, deepest, surface
+
+SPLITS = ("train", "valid", "test", "oob")
+
+
+def deepest_of(grown: Grown, data, n_jobs: int) -> dict[str, Surface]:
+    """How good the forest is on each split, as it is."""
+    asked = grown.forest, grown.task, grown.combine
+    return {split: deepest(*asked, X, truth, n_jobs) for split, (X, truth) in data.items()}
+
+
+def surfaces_of(grown: Grown, data, outside, n_depths: int, sizes, n_jobs: int):
+    """The surface of each split, and of the training rows that of their out-of-bag answers."""
+    asked = Asked(grown.forest, grown.task, grown.combine, n_depths)
+    found: dict[str, Surface] = {}
+    for split, (X, truth) in data.items():
+        bits = outside if split == "train" else None
+        found[split], oob = surface(asked, X, truth, sizes, n_jobs, bits)
+        if oob is not None:
+            found["oob"] = oob
+    return {split: found[split] for split in SPLITS if split in found}
+
+
+def _numbers(found: dict[str, Surface], findings: Findings) -> Iterator[Number]:
+    for split, of_split in found.items():
+        for metric, values in of_split.values.items() if len(of_split.sizes) > 1 else ():
+            for size, value in zip(of_split.sizes, values[:, -1], strict=True):
+                yield Number(f"by_trees/{metric}_{split}", value, int(size))
+
+
+def _table(found: dict[str, Surface], findings: Findings, about: About) -> Files:
+    """A row for each split, number of trees and depth, with every metric."""
+    import pandas as pd
+
+    parts = []
+    for split, of_split in found.items():
+        n_sizes, n_depths = of_split.values[findings.main].shape
+        cells = {
+            "split": split,
+            "n_trees": np.repeat(of_split.sizes, n_depths),
+            "depth": np.tile(np.arange(n_depths), n_sizes),
+        }
+        values = {metric: values.ravel() for metric, values in of_split.values.items()}
+        parts.append(pd.DataFrame(cells | values))
+    yield "surface.csv", pd.concat(parts, ignore_index=True)
+
+
+def _picture(found: dict[str, Surface], findings: Findings, about: About) -> Files:
+    from forestlab import figures  # late: matplotlib
+
+    main, sizes = findings.main, found["train"].sizes
+    values = {split: of_split.values[main] for split, of_split in found.items()}
+    better = METRICS[main].better
+    yield "surface.png", figures.surface_maps(values, sizes, main, about.title, better)
+
+
+PART = Part(
+    level="full",
+    targets="both",
+    find=lambda look: look.surfaces,
+    numbers=_numbers,
+    table=_table,
+    picture=_picture,
+    metrics={"by_trees/METRIC_SPLIT": "step: number of trees, on the surface's grid"},
+    files={
+        "surface.csv": "every metric over depth × number of trees",
+        "surface.png": "the main one",
+    },
+)
