@@ -5,6 +5,9 @@ Hydra composes conf/*.yaml over the schema, so a mistyped key or a wrong type is
 and of those only the ones that differ from the schema's default, so that an option added later
 does not change the fingerprint of old runs.
 
+The groups of core.options.OPTIONS, `search` and `learner`, are no classes here: their nodes are
+made from the values' fields. A config lists the options of its choice alone, with its defaults.
+
 A default that is changed does not show in fingerprints either. So a logged run stands for a config
 only if it has its fingerprint and its logged parameters *agree*, default or not, in every key that
 may change a number. A key that the run did not know was added later, with a default by which
@@ -21,14 +24,17 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from functools import cache
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from omegaconf import MISSING, OmegaConf
+from omegaconf import MISSING, ListConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
+
+from forestlab.core import options
+from forestlab.core.options import OPTIONS, Options
 
 
 class ConfigError(ValueError):
@@ -42,7 +48,7 @@ class DatasetConfig:
     name: str = MISSING
     task: str | None = None  # "classification" or "regression"; null: found out
     path: str | None = None  # csv, parquet: the file
-    target: str | None = None  # csv, parquet, openml: a column; null: the last
+    target: Any = None  # csv, parquet, openml: a column, or a list of them; null: the last
     openml_name: str | None = None
     openml_version: int = 1
     n_samples: int | None = None  # rows to make or to keep; null: the usual, or all
@@ -80,14 +86,6 @@ class CriterionConfig:
 
 
 @dataclass
-class SearchConfig:
-    name: str = "exact"
-    threshold: str = "midpoint"
-    n_thresholds: int | None = None
-    ties: str = "random"
-
-
-@dataclass
 class StudyConfig:
     """How much is found out about a fitted forest."""
 
@@ -113,7 +111,8 @@ class Config:
     dataset: DatasetConfig = field(default_factory=DatasetConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     criterion: CriterionConfig = field(default_factory=CriterionConfig)
-    search: SearchConfig = field(default_factory=SearchConfig)
+    search: Any = None  # this and the next are nodes of OPTIONS, which `schema` makes
+    learner: Any = None
     study: StudyConfig = field(default_factory=StudyConfig)
     tracking: TrackingConfig = field(default_factory=TrackingConfig)
     max_depth: int | None = None
@@ -121,11 +120,12 @@ class Config:
     seed: int = 0
     n_jobs: int = -1
     resume: bool = False
+    plugins: list[str] = field(default_factory=list)  # modules to import: a user's own additions
     sweeps: list[str] | None = None  # products of overrides, as typed; null: this is one job
 
 
-GROUPS = ("dataset", "model", "criterion", "search", "study", "tracking")
-TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume")
+GROUPS = ("dataset", "model", "criterion", *OPTIONS, "study", "tracking")
+TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume", "plugins")
 STORES = ("sqlite:///", "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
 SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat
 STUDIES = ("auto", "full", "light", "off")
@@ -137,8 +137,16 @@ def register() -> None:
     """Make the schema known to Hydra, and the resolver that its folders use."""
     from hydra.core.config_store import ConfigStore
 
-    ConfigStore.instance().store(name="base", node=Config)
+    ConfigStore.instance().store(name="base", node=schema())
+    flat_defaults.cache_clear()
     OmegaConf.register_new_resolver("forestlab_home", lambda: str(home()), replace=True)
+
+
+def schema() -> type:
+    """Config with the nodes of OPTIONS, of what was added from outside too."""
+    nodes = [(group, options.twin(group, MISSING)) for group in OPTIONS]
+    made = [(group, node, field(default_factory=node)) for group, node in nodes]
+    return make_dataclass("Config", made, bases=(Config,))
 
 
 # ---- places ------------------------------------------------------------------------------------
@@ -239,7 +247,21 @@ def settled(config, is_sweep: bool):
             raise ConfigError(f"{key}={value}: a value cannot have ${{ in it, escaped or not.")
     if config.study.name == "auto":
         config.study.name = "light" if is_sweep else "full"
+    for group in OPTIONS:
+        if group in config:
+            _settle(config[group], group)
     return config
+
+
+def _settle(node, group: str) -> None:
+    """Have a node say the options of its choice, and no others."""
+    own = _of_choice(group, _plain(node))
+    with open_dict(node):
+        for key in list(node):
+            if key not in own:
+                del node[key]
+            elif OmegaConf.is_missing(node, key):
+                node[key] = own[key]
 
 
 def _unresolved(config) -> str:
@@ -271,9 +293,21 @@ def sigterm_ends() -> Iterator[None]:
 
 def flat(config, resolve: bool = True) -> dict[str, Any]:
     """The config as one level of dotted keys; `sweeps` is of all jobs, not of one."""
-    found: dict[str, Any] = {}
-    whole: Any = OmegaConf.to_container(config, resolve=resolve)
+    whole: Any = _plain(config, resolve)
     whole.pop("sweeps", None)
+    for group in OPTIONS:
+        if isinstance(whole.get(group), dict):
+            whole[group] = _of_choice(group, whole[group])
+    return dotted(whole)
+
+
+def _plain(node, resolve: bool = True) -> Any:
+    return OmegaConf.to_container(node, resolve=resolve)
+
+
+def dotted(whole: dict[str, Any]) -> dict[str, Any]:
+    """Dicts in dicts as one level of dotted keys."""
+    found: dict[str, Any] = {}
     waiting = [("", whole)]
     while waiting:
         prefix, node = waiting.pop()
@@ -282,7 +316,39 @@ def flat(config, resolve: bool = True) -> dict[str, Any]:
                 waiting.append((f"{prefix}{key}.", value))
             else:
                 found[prefix + key] = value
+    if found.get("dataset.target") is not None:
+        names = column_names(found["dataset.target"])
+        found["dataset.target"] = names[0] if len(names) == 1 else names
     return dict(sorted(found.items()))
+
+
+def column_names(value: Any) -> list[str]:
+    """None, a name or several as a list of names; a column may be called 3."""
+    if value is None:
+        return []
+    return [str(name) for name in value] if isinstance(value, list | ListConfig) else [str(value)]
+
+
+def _of_choice(group: str, node: dict[str, Any]) -> dict[str, Any]:
+    """What a node says of its choice, which has its own defaults; if there is no such choice, what
+    was given."""
+    name = node.get("name")
+    given = {key: value for key, value in node.items() if value != MISSING}
+    own = options.defaults(group, name)
+    if own is None:
+        return given
+    for key in given.keys() - own.keys() - {"name"}:
+        there = options.having(group, key)
+        if there:
+            raise ConfigError(
+                f"{group}.{key} is an option of {' and '.join(there)}, not of {name}."
+            )
+    return {key: given.get(key, own.get(key)) for key in node if key in given or key in own}
+
+
+def value_of(config, group: str) -> Options:
+    """The value that a group of the config describes; raises ValueError for one that it cannot."""
+    return options.from_node(group, _of_choice(group, _plain(config[group])))
 
 
 def deciding(config) -> dict[str, Any]:
@@ -292,10 +358,13 @@ def deciding(config) -> dict[str, Any]:
 
 def chosen(config) -> dict[str, Any]:
     """What a config says that may change a number and is not the default, by dotted keys."""
-    defaults = flat_defaults()
+    said, defaults = deciding(config), dict(flat_defaults())
+    for group in OPTIONS:
+        own = options.defaults(group, said.get(f"{group}.name")) or {}
+        defaults |= {f"{group}.{key}": value for key, value in own.items()}
     return {
         key: value
-        for key, value in deciding(config).items()
+        for key, value in said.items()
         if json.dumps(defaults.get(key)) != json.dumps(value)  # 1, a row, is not 1.0, all of them
     }
 
@@ -328,7 +397,10 @@ def typed(text: str) -> Any:
 
 @cache
 def flat_defaults() -> dict[str, Any]:
-    schema = OmegaConf.structured(Config)
+    """All keys that there are, with their defaults; None for an option of other choices than the
+    default."""
+    config = OmegaConf.structured(schema())
     for key in ("dataset.name", "model.name"):
-        OmegaConf.update(schema, key, "")
-    return flat(schema)
+        OmegaConf.update(config, key, "")
+    others = {f"{group}.{key}": None for group in OPTIONS for key in options.types_of(group)}
+    return dict(sorted((others | flat(config)).items()))

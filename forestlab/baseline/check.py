@@ -1,5 +1,6 @@
 """Checking: the runs of a baseline's configs, found or made, against what was recorded."""
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,8 @@ from forestlab.baseline import file, rules, runs, tables
 from forestlab.baseline.groups import Baseline, Logged, labels, run_label
 from forestlab.baseline.rules import Row, whole_run
 from forestlab.config import ConfigError, TrackingConfig
-from forestlab.run import terminal
+from forestlab.run import plugins
+from forestlab.run.batch import Batch, run_jobs
 from forestlab.spelling import did_you_mean, most_like
 
 
@@ -17,6 +19,7 @@ class Place(NamedTuple):
 
     store: Any
     tracking: TrackingConfig
+    shared: Any = None  # run.shared.Shared, unless nothing is to be run
 
 
 class Wanted(NamedTuple):
@@ -64,15 +67,17 @@ def _paths(options) -> list[Path]:
 
 
 def _place(options) -> Place:
-    from forestlab import tracking
-    from forestlab.run import job
-
     settings = runs.settings(options)
     if options.run == "never":
+        from forestlab import tracking
+
         return Place(tracking.open_existing(settings), settings)
+    from forestlab.run.shared import Shared
+
     if settings.uri is None:
         configs.require_home()
-    return Place(job.open_store(runs.config_of({}, settings)), settings)
+    shared = Shared()
+    return Place(shared.store(settings), settings, shared)
 
 
 def _check(name: str, baseline: Baseline, place: Place, mode: str) -> Checked:
@@ -86,6 +91,8 @@ def _check(name: str, baseline: Baseline, place: Place, mode: str) -> Checked:
         for group, label in zip(baseline.groups, names, strict=True)
     ]
     every = [run for group in wanted for run in group]
+    for run in every:
+        plugins.load(run.config.get("plugins", ()), os.getcwd())
     found: dict[str, Logged] = {}
     if mode != "always":
         found = {run.label: there for run in every if (there := _find(place.store, run, mode))}
@@ -111,14 +118,11 @@ def _find(store, wanted: Wanted, mode: str) -> Logged | None:
     of numpy says nothing about the new numpy.
     """
     from forestlab import tracking
+    from forestlab.run import job
     from forestlab.tracking import provenance
 
     here, config = provenance.versions(), runs.config_of(wanted.config)
-    tags = {
-        "config_hash": configs.fingerprint(config),
-        "dataset_digest": wanted.digest,
-        "result_version": here["result_version"],
-    }
+    tags = job.identity(config, wanted.digest)
     if mode != "never":
         tags |= {key: here[key] for key in rules.EXACT}
     run = tracking.find_finished(store, config, tags)
@@ -130,46 +134,43 @@ def _find(store, wanted: Wanted, mode: str) -> Logged | None:
 
 def _run_all(name: str, todo: list[Wanted], place: Place) -> tuple[dict[str, Logged], list[Row]]:
     """Run configs, as children of one run; what they logged, and rows for those that could not."""
-    from forestlab import tracking
-    from forestlab.run import sweep
+    from forestlab.run.sweep import Parent
 
-    terminal.show_warnings()
-    terminal.expect(len(todo))
     first = runs.config_of(todo[0].config, place.tracking)
-    parent = sweep.Parent(first, f"check {name}", len(todo))
-    made: dict[str, Logged] = {}
-    rows: list[Row] = []
-    status = "KILLED"
-    try:
-        for n_done, wanted in enumerate(todo):
-            terminal.started(wanted.label, n_done)
-            try:
-                done = _run(wanted, place, parent)
-            except Exception as error:
-                terminal.failed(wanted.label, error)
-                done = whole_run(wanted.label, "failed")
-            if isinstance(done, Row):
-                rows.append(done)
+    parent = Parent(place.shared, first, f"check {name}", len(todo), compares=False)
+    batch = Batch(place.shared, parent, len(todo))
+    rows: dict[str, Row] = {}
+
+    def start() -> None:
+        for wanted in todo:
+            config = runs.config_of(wanted.config, place.tracking)
+            row = _other_data(wanted, config, place.shared.shelf)
+            if row is None:
+                batch.do(config, wanted.label)
             else:
-                made[wanted.label] = done
-        status = "FAILED" if rows else "FINISHED"
-    finally:
-        if parent.is_open:
-            tracking.finish(parent.store, parent.run_id, status)
-    return made, rows
+                rows[wanted.label] = row
+                batch.refuse(wanted.label)
+
+    run_jobs(batch, start)
+    made: dict[str, Logged] = {}
+    for wanted, result in zip(todo, batch.results, strict=True):
+        if result.run_id is None:
+            rows.setdefault(wanted.label, whole_run(wanted.label, "failed"))
+        else:
+            run = place.store.client.get_run(result.run_id)
+            made[wanted.label] = runs.logged(run, wanted.config)
+    return made, list(rows.values())
 
 
-def _run(wanted: Wanted, place: Place, parent) -> Logged | Row:
-    """Run one recorded config, unless it is about other data now."""
-    from forestlab.run import job
-
-    config = runs.config_of(wanted.config, place.tracking)
-    digest = job.prepare(config).digest
-    if digest != wanted.digest:
-        return Row(wanted.label, "data", wanted.digest, digest, 0.0, "drift")
-    result = job.run(config, wanted.label, lambda: parent.run_id, show=terminal.is_terminal())
-    terminal.done(result)
-    return runs.logged(place.store.client.get_run(result.run_id), wanted.config)
+def _other_data(wanted: Wanted, config, shelf) -> Row | None:
+    """That a config is about other data now; what cannot be loaded fails as a job, and is told."""
+    try:
+        digest = shelf.data(config).digest
+    except Exception:
+        return None
+    if digest == wanted.digest:
+        return None
+    return Row(wanted.label, "data", wanted.digest, digest, 0.0, "drift")
 
 
 def _tell(name: str, outcome: Checked) -> None:

@@ -9,7 +9,7 @@ from omegaconf.errors import OmegaConfBaseException
 from forestlab import config as configs
 from forestlab.baseline.groups import Logged
 from forestlab.baseline.rules import TOLD
-from forestlab.config import SEEDS, Config, ConfigError, TrackingConfig
+from forestlab.config import SEEDS, ConfigError, TrackingConfig
 
 
 def settings(options) -> TrackingConfig:
@@ -23,7 +23,7 @@ def settings(options) -> TrackingConfig:
 
 def config_of(chosen: dict[str, Any], tracking: TrackingConfig | None = None) -> Any:
     """The config that has these values and is the default otherwise."""
-    config: Any = OmegaConf.structured(Config)
+    config: Any = OmegaConf.structured(configs.schema())
     for key, value in chosen.items():
         try:
             OmegaConf.update(config, key, value)

@@ -20,7 +20,7 @@ import pandas as pd
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from forestlab.config import Config, ConfigError, flat, flat_defaults
+from forestlab.config import ConfigError, dotted, flat_defaults, schema
 from forestlab.spelling import did_you_mean, most_like
 
 ATTRIBUTES = ("run_id", "run_name", "status", "start_time", "end_time", "user_id", "artifact_uri")
@@ -224,8 +224,9 @@ def _as_logged(key: str, value: str) -> str:
         return value
     try:
         given = OmegaConf.from_dotlist([f"{key}={value}"])
-        merged: Any = OmegaConf.merge(OmegaConf.structured(Config), given)
-        return str(flat(OmegaConf.masked_copy(merged, key.split(".")[0]))[key])
+        merged: Any = OmegaConf.merge(OmegaConf.structured(schema()), given)
+        group: Any = OmegaConf.masked_copy(merged, key.split(".")[0])
+        return str(dotted(OmegaConf.to_container(group, resolve=True))[key])  # type: ignore[arg-type]
     except OmegaConfBaseException as error:
         reason = str(error).split("\n")[0]
         raise ConfigError(f"{key} cannot be {value}: {reason}.") from error

@@ -13,8 +13,9 @@ from forestlab.compare import variants
 from forestlab.compare.statistics import LEVEL
 from forestlab.compare.variants import DATA, PARAM
 from forestlab.config import ConfigError
+from forestlab.core.tasks import TASKS
 from forestlab.spelling import did_you_mean, most_like
-from forestlab.study.metrics import MAIN, METRICS
+from forestlab.study.metrics import METRICS
 
 TASK, MODEL, VERSION = "tags.task", f"{PARAM}model.name", "tags.result_version"
 # What tells one data set from another.
@@ -77,7 +78,8 @@ def compare(
     kept = variants.newest(runs)
     tables = []
     for task, group in _groups(kept, [TASK, *(SOURCE if columns is None else [])]):
-        wanted = metric or f"{MAIN.get(task, 'accuracy')}/test"
+        main = TASKS[task].main if task in TASKS else "accuracy"
+        wanted = metric or f"{main}/test"
         if f"metrics.{wanted}" in group and group[f"metrics.{wanted}"].notna().any():
             tables.append(_table(group, task, wanted, columns, baseline, level))
     if not tables:

@@ -17,6 +17,7 @@ import pandas as pd
 from forestlab import config as configs
 from forestlab.compare.statistics import LEVEL, holm, overlap_of, student
 from forestlab.config import NO_RESULT, flat_defaults
+from forestlab.core.options import OPTIONS, defaults
 
 PARAM = "params."
 DIGEST = "tags.dataset_digest"
@@ -36,8 +37,18 @@ def completed(runs: pd.DataFrame) -> pd.DataFrame:
     for key, value in flat_defaults().items():
         column = f"{PARAM}{key}"
         if column in runs:
-            runs[column] = runs[column].fillna(str(value))
+            runs[column] = runs[column].fillna(_default(runs, key, value))
     return runs
+
+
+def _default(runs: pd.DataFrame, key: str, value):
+    """The default of a parameter; of an option, of each run's own choice."""
+    group, _, option = key.partition(".")
+    column = f"{PARAM}{group}.name"
+    if group not in OPTIONS or option == "name" or column not in runs:
+        return str(value)
+    names = runs[column].fillna(flat_defaults()[f"{group}.name"])
+    return names.map(lambda name: str((defaults(group, name) or {}).get(option)))
 
 
 def newest(runs: pd.DataFrame) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from forestlab.datasets.table import (
     numeric,
     rescaled,
     sample,
-    target_array,
+    targets_array,
 )
 from forestlab.datasets.toys import Margin, margin
 from forestlab.spelling import did_you_mean, most_like
@@ -56,15 +56,13 @@ def load(config: DatasetConfig) -> Dataset:
     Returns
     -------
     Dataset
-        Numeric and finite features of shape (n, m), a target of shape (n,).
+        Numeric and finite features of shape (n, m), a target of shape (n,), or several, (n, T).
     """
     if config.name not in LOADERS:
         raise DataError(f"dataset.name={config.name} is unknown{_hint(config.name)}.")
     _check_options(config)
     dataset = LOADERS[config.name](config)
-    target, task = target_array(
-        pd.Series(dataset.target, name="target"), config.task or dataset.task
-    )
+    target, task = targets_array(_columns(dataset), config.task or dataset.task)
     frame = numeric(drop_columns(dataset.frame, config.drop))
     dataset = dataset._replace(
         frame=frame,
@@ -76,6 +74,11 @@ def load(config: DatasetConfig) -> Dataset:
     if config.name not in MADE:
         dataset = sample(dataset, config.n_samples, config.data_seed)
     return rescaled(dataset, config.data_seed) if config.rescale else dataset
+
+
+def _columns(dataset: Dataset) -> pd.DataFrame:
+    """The target, or the targets, as columns."""
+    return pd.DataFrame(dataset.target, columns=list(dataset.target_names or ["target"]))
 
 
 def _hint(name: str) -> str:

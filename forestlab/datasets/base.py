@@ -21,11 +21,12 @@ class Dataset(NamedTuple):
 
     name: str
     frame: pd.DataFrame  # features only: numeric, finite, text for names
-    target: np.ndarray  # (n,) labels (text or int64), or float64
+    target: np.ndarray  # (n,) labels (text or int64), or float64; of several targets (n, T) float64
     task: str  # one of TASKS
     source: str  # where it came from
     n_own_test: int = 0  # so many last rows are the data set's own test set
     image_shape: tuple[int, int] | None = None  # rows and columns, when a row is an image
+    target_names: tuple[str, ...] = ()  # of several targets
 
 
 class Parts(NamedTuple):

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from forestlab.config import DatasetConfig
+from forestlab.config import DatasetConfig, column_names
 from forestlab.datasets.base import DataError, Dataset
-from forestlab.datasets.table import pop_target, target_array
+from forestlab.datasets.table import pop_targets, targets_array
 
 
 def from_table(name: str, frame: pd.DataFrame, source: str, config: DatasetConfig) -> Dataset:
-    """A data set of a table, one column of which is the target; values are not yet checked."""
+    """A data set of a table, whose target is one column or several; values are not yet checked."""
     frame = frame.rename(columns=str)
     if len(frame) == 0 or frame.shape[1] < 2:
         raise DataError(
@@ -21,9 +21,11 @@ def from_table(name: str, frame: pd.DataFrame, source: str, config: DatasetConfi
     if not frame.columns.is_unique:
         twice = sorted(set(frame.columns[frame.columns.duplicated()]))
         raise DataError(f"{source} has columns of the same name: {', '.join(twice)}.")
-    features, column = pop_target(frame, config.target)
-    target, task = target_array(column, config.task)
-    return Dataset(name, features.reset_index(drop=True), target, task, source)
+    features, columns = pop_targets(frame, column_names(config.target))
+    target, task = targets_array(columns, config.task)
+    names = tuple(columns.columns) if target.ndim > 1 else ()
+    features = features.reset_index(drop=True)
+    return Dataset(name, features, target, task, source, target_names=names)
 
 
 def _load(config: DatasetConfig, kind: str, read: Callable[[Path], pd.DataFrame]) -> Dataset:

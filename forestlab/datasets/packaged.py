@@ -50,6 +50,14 @@ def diabetes(config: DatasetConfig) -> Dataset:
     return Dataset("diabetes", bunch.data, target, REGRESSION, "scikit-learn")
 
 
+def linnerud(config: DatasetConfig) -> Dataset:
+    """20 men, 3 exercises; their weight, waist and pulse."""
+    bunch = sklearn_datasets.load_linnerud(as_frame=True)
+    target = bunch.target.to_numpy().astype(np.float64)
+    names = tuple(bunch.target.columns)
+    return Dataset("linnerud", bunch.data, target, REGRESSION, "scikit-learn", target_names=names)
+
+
 def _mlxtend(function: str) -> tuple[np.ndarray, np.ndarray]:
     """The arrays of one of mlxtend's data functions."""
     try:
@@ -80,6 +88,7 @@ PACKAGED = {
     "breast_cancer": breast_cancer,
     "digits": digits,
     "diabetes": diabetes,
+    "linnerud": linnerud,
     "boston": boston,
     "mnist5k": mnist5k,
 }

@@ -23,16 +23,20 @@ def listed(names: Iterable[object], most: int = 30) -> str:
     return ", ".join(texts[:most]) + more
 
 
-def pop_target(frame: pd.DataFrame, target: str | None) -> tuple[pd.DataFrame, pd.Series]:
-    """The features and the target column; None is the last column."""
-    names = list(frame.columns)
-    if target is None:
-        target = names[-1]
-    if target not in names:
-        raise DataError(
-            f"dataset.target={target} is not a column; the columns are {listed(names)}."
-        )
-    return frame.drop(columns=target), frame[target]
+def pop_targets(frame: pd.DataFrame, names: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The features and the target columns; without names that is the last column."""
+    columns = list(frame.columns)
+    names = names or columns[-1:]
+    for name in names:
+        if name not in columns:
+            raise DataError(
+                f"dataset.target={name} is not a column; the columns are {listed(columns)}."
+            )
+    if len(set(names)) < len(names):
+        raise DataError(f"dataset.target names a column twice: {listed(names)}.")
+    if len(names) == len(columns):
+        raise DataError("dataset.target leaves no feature.")
+    return frame.drop(columns=names), frame[names]
 
 
 def drop_columns(frame: pd.DataFrame, drop: Iterable[str]) -> pd.DataFrame:
@@ -107,6 +111,18 @@ def target_array(column: pd.Series, task: str | None) -> tuple[np.ndarray, str]:
         raise DataError(f"The target {column.name} has {column.isna().sum()} missing values.")
     task = task or find_task(column)
     return (_labels(column) if task == CLASSIFICATION else _quantity(column)), task
+
+
+def targets_array(columns: pd.DataFrame, task: str | None) -> tuple[np.ndarray, str]:
+    """As `target_array` of one column, (n,); of several (n, T) float64."""
+    if columns.shape[1] == 1:
+        return target_array(columns.iloc[:, 0], task)
+    if task not in (None, REGRESSION):
+        raise DataError(
+            f"dataset.task={task} is of one target; {listed(columns.columns)} are several."
+        )
+    found = [target_array(columns[name], REGRESSION)[0] for name in columns.columns]
+    return np.stack(found, axis=1), REGRESSION
 
 
 def _labels(column: pd.Series) -> np.ndarray:

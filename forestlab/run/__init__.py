@@ -1,13 +1,19 @@
 """The command line: from words to configs, to jobs, to what the terminal shows.
 
 plan       words → configs of jobs, composed and checked
-job        one of them: data → fit → study → log
-sweep      many of them: their parent run
+plugins    modules of a user's own, imported before anything is checked
+making     a config → its data and its model: a job
+checks     what is wrong with a config before anything is trained
+measure    fit → study: the numbers of a job
+job        one run, from its data to its log
+shared     what the jobs of a process share
+batch      many jobs: each done or failed, and seen to an end
+sweep      their parent run
 terminal   what a person sees
 mistakes   what a person got wrong, in one sentence
 command    `python -m forestlab.run`
 """
 
-from forestlab.run.command import jobs, main, results
+from forestlab.run.command import Outcome, jobs, main, perform
 
-__all__ = ["jobs", "main", "results"]
+__all__ = ["Outcome", "jobs", "main", "perform"]

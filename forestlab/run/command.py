@@ -13,11 +13,13 @@ runs as KILLED.
 """
 
 import gc
-import logging
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -27,58 +29,66 @@ from omegaconf import OmegaConf
 
 from forestlab import config as configs
 from forestlab.config import Config, ConfigError
+from forestlab.run import plugins
+from forestlab.run.batch import TERMINATED, Batch, run_jobs
 from forestlab.run.mistakes import MISTAKES, one_line
 from forestlab.run.plan import MOST_CHECKED, Work, is_told, options_of, parsed, plan, told
+
+if TYPE_CHECKING:  # late: they import numba
+    from forestlab.run.job import Result
+    from forestlab.run.shared import Shared
 
 # How jobs in other processes know of their sweep: the parent run, and the keys that vary.
 PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
 HYDRAS_OWN = ("help", "hydra_help", "info", "cfg", "shell_completion")  # flags that train nothing
 
-# Without Hydra's log file a failure's trace goes to its run alone, and not to the terminal.
-logging.getLogger("failed").addHandler(logging.NullHandler())
 
-results: list[Any] = []  # of the jobs in this process
-parent: Any = None  # the sweep's run, in the process that was called
+class Outcome(NamedTuple):
+    """What came of a command."""
+
+    code: int  # the exit code
+    results: Sequence["Result"] = ()  # of the jobs in this process, in their order
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
+    return perform(sys.argv[1:] if arguments is None else arguments).code
+
+
+def perform(arguments: list[str], shared: "Shared | None" = None) -> Outcome:
+    """Do what a command line says; `shared` is what its jobs share with those of other commands."""
     # Until the first job: starting up makes many objects, and all are there to stay. With `freeze`
-    # below, a tree on iris spends 0.04 s in the collector instead of 0.45, of 4 s of processor time
-    # (logged to SQLite 1.0 instead of 1.5, of 10), and a sweep of 20 of them 0.2 instead of 1.0, of
-    # 12.
+    # of `Batch.do`, a tree on iris spends 0.04 s in the collector instead of 0.45, of 4 s of
+    # processor time (logged to SQLite 1.0 instead of 1.5, of 10), and a sweep of 20 of them 0.2
+    # instead of 1.0, of 12.
     gc.disable()
     try:
         with configs.sigterm_ends():
-            return _main(sys.argv[1:] if arguments is None else arguments)
+            return _perform(arguments, shared)
     finally:
         gc.enable()
 
 
-def _main(arguments: list[str]) -> int:
-    global parent
-    results.clear()
-    parent = None
-    configs.register()
+def _perform(arguments: list[str], shared: "Shared | None") -> Outcome:
     try:
         options, words = options_of(arguments)
-        sys.argv = [sys.argv[0], *words]
         if any(getattr(options, flag) for flag in HYDRAS_OWN):
-            _call_hydra()
-            return 0
+            configs.register()
+            _call_hydra(Task(Batch()), words)
+            return Outcome(0)
         configs.require_home()
-        todo = plan(options)
+        todo = _planned(options)
         if not todo.products:
             what = f"experiment={todo.experiment}" if todo.experiment else "sweeps=[]"
             raise ConfigError(f"{what} has no runs: it is only drawn.")
-        for config in todo.configs[:MOST_CHECKED]:
-            _check(config)
+        batch = _checked(todo, shared)
     except MISTAKES as error:
         _complain(error)
-        return 2
+        return Outcome(2)
     except KeyboardInterrupt:
-        return 130
-    return _run_sweep(todo) if todo.is_sweep else _run_one()
+        return Outcome(130)
+    code = _run(batch, lambda: _start(todo, batch, words))
+    return Outcome(code, batch.results)
 
 
 def _complain(error: Exception) -> None:
@@ -87,135 +97,156 @@ def _complain(error: Exception) -> None:
 
 def jobs(arguments: list[str]) -> list[Config]:
     """The configs of all jobs of a command line."""
+    return _planned(options_of(arguments)[0], most=None).configs
+
+
+def _planned(options: Namespace, **most: int | None) -> Work:
+    """What the command line asks for, with its plug-ins imported."""
+    plugins.load(_named_plugins(options.overrides), os.getcwd())  # their options are keys too
     configs.register()
-    return plan(options_of(arguments)[0], most=None).configs
+    todo = plan(options, **most)
+    for config in todo.configs:
+        plugins.load(config.plugins, os.getcwd())
+    return todo
 
 
-def _check(config: Config) -> None:
+def _named_plugins(words: Sequence[str]) -> list[str]:
+    """The plug-ins that the command line names itself; configs may name others."""
+    named = [override.value() for override in parsed([w for w in words if "plugins=" in w])]
+    return [name for names in named if isinstance(names, list) for name in names]
+
+
+def _checked(todo: Work, shared: "Shared | None") -> Batch:
+    """The jobs, checked as far as they are known, ready to start."""
+    for config in todo.configs[:MOST_CHECKED]:
+        _check_given(config)
+    from forestlab.run.checks import check
+    from forestlab.run.shared import Shared
+
+    shared = shared or Shared()
+    for config in todo.configs[:MOST_CHECKED]:
+        check(config, shared.shelf)
+    if not todo.is_sweep:
+        return Batch(shared)
+    from forestlab.run.sweep import Parent
+
+    parent = Parent(shared, todo.configs[0], todo.name, todo.n_jobs, todo.experiment)
+    return Batch(shared, parent, todo.n_jobs, todo.swept)
+
+
+def _check_given(config: Config) -> None:
     missing = OmegaConf.missing_keys(config)
     if missing:
         key = sorted(missing)[0]
         raise ConfigError(f"{key} must be given: add {key}=… to the command.")
-    from forestlab.run import job
-
-    job.check(config)
 
 
 # ---- running -----------------------------------------------------------------------------------
 
 
-def _call_hydra() -> None:
-    """Hand sys.argv over to Hydra, which calls `task`; what it raises is not reported by it."""
-    os.environ["HYDRA_FULL_ERROR"] = "1"
-    folder = str(configs.conf_folder())
-    hydra.main(config_path=folder, config_name="config", version_base="1.3")(task)()
-
-
-def task(config: Config) -> float | None:
-    """One job, called by Hydra. Returns the main metric, for sweepers that want one."""
-    known = HydraConfig.get()
-    config = configs.settled(config, known.mode == RunMode.MULTIRUN)
-    overrides = parsed(known.overrides.task)
-    return do_job(config, overrides, known.runtime.choices.get("experiment"))
-
-
-def do_job(config: Config, overrides: Sequence[Override], experiment: str | None) -> float | None:
-    """One job: its result goes to `results`, whatever comes of it."""
-    from forestlab.run import job, terminal
-
-    if len(results) < 2:
-        gc.freeze()  # what starting up and the first job import is not looked through again
-    gc.enable()
-    name = job_name(config, overrides)
-    terminal.show_warnings()
-    terminal.started(name, len(results))
-    try:
-        result = job.run(config, name, _parent_id, terminal.is_terminal(), experiment)
-    except Exception as error:
-        result = job.Result(name, "FAILED", None, {})
-        logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file
-        terminal.failed(name, error)
-    results.append(result)
-    terminal.done(result)
-    return job.main_value(result)
-
-
-def _parent_id() -> str | None:
-    return parent.run_id if parent is not None else os.environ.get(PARENT_VARIABLE)
-
-
-def job_name(config: Config, overrides: Sequence[Override]) -> str:
-    """The model, the data set, and what was said beyond them: in a sweep what varies in it."""
-    swept = os.environ.get(SWEPT_VARIABLE, "").split(",")
-    more = {
-        override.key_or_group: told(override)  # the last word on a key counts
-        for override in overrides
-        if is_told(override)
-        and override.key_or_group not in ("model", "dataset")
-        and (swept == [""] or override.key_or_group in swept)
-    }
-    return " ".join([config.model.name, config.dataset.name, *more.values()])
-
-
-def _run_one() -> int:
+def _run(batch: Batch, start: Callable[[], None]) -> int:
+    """Run the jobs and show what came of them; returns the exit code."""
     from forestlab.run import terminal
 
-    os.environ.pop(PARENT_VARIABLE, None)
-    os.environ.pop(SWEPT_VARIABLE, None)
     try:
-        _call_hydra()
+        code = 0 if run_jobs(batch, start) == "FINISHED" else 1
     except KeyboardInterrupt:
         terminal.killed()
         return 130
     except SystemExit as stop:
-        return int(stop.code or 0)
-    except (*MISTAKES, OSError) as error:
-        _complain(error)
-        return 1
-    terminal.summary(results, None)
-    return 1 if any(result.status == "FAILED" for result in results) else 0
-
-
-def _run_sweep(todo: Work) -> int:
-    from forestlab.run import sweep, terminal
-
-    global parent
-    parent = sweep.Parent(todo.configs[0], todo.name, todo.n_jobs, todo.experiment)
-    if todo.launcher != "basic":  # jobs in other processes hear of it through the environment
-        os.environ[PARENT_VARIABLE] = parent.run_id or ""
-    os.environ[SWEPT_VARIABLE] = ",".join(todo.swept)
-    terminal.expect(todo.n_jobs)
-    status, code = "KILLED", 130
-    try:
-        _do_jobs(todo)
-        failed = sweep.any_failed(parent, results)
-        status, code = ("FAILED", 1) if failed else ("FINISHED", 0)
-    except KeyboardInterrupt:
-        terminal.killed()
-    except SystemExit as stop:
         code = int(stop.code or 0)
-        status = "KILLED" if code == 143 else "FAILED"
+        if code == TERMINATED:
+            return code
     except (*MISTAKES, OSError) as error:
         _complain(error)
-        status, code = "FAILED", 1
-    finally:
-        sweep.finish(parent, status, results)
-    if status != "KILLED":
-        terminal.summary(results or sweep.results(parent), parent)
+        code = 1
+    results = batch.results or (batch.parent.results() if batch.parent else [])
+    terminal.summary(results, batch.parent)
     return code
 
 
-def _do_jobs(todo: Work) -> None:
+def _start(todo: Work, batch: Batch, words: list[str]) -> None:
     """Jobs of `sweeps` run here, one after the other: Hydra would compose each of them twice, which
     takes longer than a small run (0.3 s of 0.5). Other launchers and sweepers get all the products.
     """
     if todo.overrides:
         for config, overrides in zip(todo.configs, todo.overrides, strict=True):
-            do_job(config, overrides, todo.experiment)
+            batch.do(config, job_name(config, overrides, batch.swept), todo.experiment)
         return
-    arguments = sys.argv[1:]
-    for number, product in enumerate(todo.products):
-        apart = f"hydra.sweep.subdir={number}-${{hydra.job.num}}"
-        more = [*product, apart] if len(todo.products) > 1 else product
-        sys.argv[1:] = options_of(["-m", *arguments, *more])[1]
-        _call_hydra()
+    task = Task(batch)
+    if not todo.is_sweep:
+        _call_hydra(task, words)
+        return
+    with _told_to_others(batch) if todo.launcher != "basic" else nullcontext():
+        for number, product in enumerate(todo.products):
+            apart = f"hydra.sweep.subdir={number}-${{hydra.job.num}}"
+            more = [*product, apart] if len(todo.products) > 1 else product
+            _call_hydra(task, options_of(["-m", *words, *more])[1])
+
+
+@contextmanager
+def _told_to_others(batch: Batch) -> Iterator[None]:
+    """While this lasts, processes that are started hear of the sweep through the environment."""
+    told_them = {PARENT_VARIABLE: batch.parent_id() or "", SWEPT_VARIABLE: ",".join(batch.swept)}
+    os.environ.update(told_them)
+    try:
+        yield
+    finally:
+        for variable in told_them:
+            del os.environ[variable]
+
+
+def _call_hydra(task: "Task", words: list[str]) -> None:
+    """Let Hydra read the words and call `task`; what it raises is not reported by it."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    folder, before = str(configs.conf_folder()), sys.argv
+    sys.argv = [sys.argv[0], *words]
+    try:
+        hydra.main(config_path=folder, config_name="config", version_base="1.3")(task)()
+    finally:
+        sys.argv = before
+
+
+class Task:
+    """What Hydra calls for each job. It goes to another process without what this one shares."""
+
+    def __init__(self, batch: Batch):
+        self.batch = batch
+
+    def __call__(self, config: Config) -> float | None:
+        """One job. Returns the main metric, for sweepers that want one."""
+        known = HydraConfig.get()
+        plugins.load(config.plugins, known.runtime.cwd)
+        config = configs.settled(config, known.mode == RunMode.MULTIRUN)
+        name = job_name(config, parsed(known.overrides.task), self.batch.swept)
+        result = self.batch.do(config, name, known.runtime.choices.get("experiment"))
+        from forestlab.run.job import main_value
+
+        return main_value(result)
+
+    def __reduce__(self):
+        return _task_of_launcher, ()
+
+
+@cache  # its jobs share data as long as the process lives
+def _task_of_launcher() -> Task:
+    """The task in a process that a launcher started."""
+    swept = os.environ.get(SWEPT_VARIABLE, "")
+    return Task(_BatchOfLauncher(swept=swept.split(",") if swept else ()))
+
+
+class _BatchOfLauncher(Batch):
+    def parent_id(self) -> str | None:
+        return os.environ.get(PARENT_VARIABLE)
+
+
+def job_name(config: Config, overrides: Sequence[Override], swept: Sequence[str] = ()) -> str:
+    """The model, the data set, and what was said beyond them: in a sweep what varies in it."""
+    more = {
+        override.key_or_group: told(override)  # the last word on a key counts
+        for override in overrides
+        if is_told(override)
+        and override.key_or_group not in ("model", "dataset")
+        and (not swept or override.key_or_group in swept)
+    }
+    return " ".join([config.model.name, config.dataset.name, *more.values()])

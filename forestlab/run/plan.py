@@ -30,7 +30,8 @@ from forestlab import config as configs
 from forestlab.config import GROUPS, ConfigError
 from forestlab.run.mistakes import no_choice, no_option
 
-UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs")  # overrides that no name tells
+# Overrides that no name tells.
+UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs", "plugins")
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
 
 

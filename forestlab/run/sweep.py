@@ -10,17 +10,27 @@ from pathlib import Path
 from typing import Any
 
 from forestlab.config import SEEDS, Config
-from forestlab.run import job
+from forestlab.run.job import Result
+from forestlab.run.shared import Shared
 
 
 class Parent:
     """The parent run. It is opened when a job first asks for it, so that nothing waits for MLflow
     before the first tree grows; without tracking there is none."""
 
-    def __init__(self, first: Config, name: str, n_jobs: int, experiment: str | None = None):
-        """`first` is the config of the sweep's first job."""
-        self.first, self.name, self.n_jobs = first, name, n_jobs
+    def __init__(
+        self,
+        shared: Shared,
+        first: Config,
+        name: str,
+        n_jobs: int,
+        experiment: str | None = None,
+        compares: bool = True,
+    ):
+        """`first` is the config of the sweep's first job; `compares`: with a comparison at last."""
+        self.shared, self.first, self.name, self.n_jobs = shared, first, name, n_jobs
         self.tags = {"kind": "sweep"} | ({"experiment": experiment} if experiment else {})
+        self.compares = compares
         self.is_tracked = first.tracking.name != "none"
         self.is_open = False
 
@@ -30,7 +40,7 @@ class Parent:
         from forestlab import tracking
         from forestlab.tracking import provenance
 
-        store = job.open_store(self.first)
+        store = self.shared.store(self.first.tracking)
         if self.first.resume:
             tracking.sweep_up(store)
         tags = self.tags | provenance.versions() | provenance.code()[0]
@@ -47,45 +57,35 @@ class Parent:
     def run_id(self) -> Any:
         return self.opened[1] if self.is_tracked else None
 
+    def children(self) -> list:
+        """The runs of the jobs, of this process and others, as MLflow's."""
+        if not self.is_open:
+            return []
+        from forestlab import tracking
 
-def any_failed(parent: Parent, results: list) -> bool:
-    """Whether a job failed, in this process or another."""
-    if any(result.status == "FAILED" for result in results):
-        return True
-    if not parent.is_open:
-        return False
-    from forestlab import tracking
+        return tracking.children(self.store, self.run_id)
 
-    return any(
-        run.info.status == "FAILED" for run in tracking.children(parent.store, parent.run_id)
-    )
+    def any_failed(self) -> bool:
+        return any(run.info.status == "FAILED" for run in self.children())
 
+    def results(self) -> list[Result]:
+        """What the jobs did, from the store: for jobs that ran in other processes."""
+        return [
+            Result(r.info.run_name, r.info.status, r.info.run_id, r.data.metrics, self.store.uri)
+            for r in self.children()
+        ]
 
-def results(parent: Parent) -> list[job.Result]:
-    """What the jobs did, from the store: for jobs that ran in other processes."""
-    if not parent.is_open:
-        return []
-    from forestlab import tracking
+    def finish(self, status: str, results: list[Result]) -> None:
+        """Compare the children and the runs that were skipped for being there, then end."""
+        if not self.is_open:
+            return
+        from forestlab import tracking
 
-    return [
-        job.Result(
-            run.info.run_name, run.info.status, run.info.run_id, run.data.metrics, parent.store.uri
-        )
-        for run in tracking.children(parent.store, parent.run_id)
-    ]
-
-
-def finish(parent: Parent, status: str, results: list[job.Result]) -> None:
-    """Compare the children and the runs that were skipped for being there, then end the parent."""
-    if not parent.is_open:
-        return
-    from forestlab import tracking
-
-    try:
-        if status != "KILLED":
-            _log_comparison(parent, [r.run_id for r in results if r.status == "SKIPPED"])
-    finally:
-        tracking.finish(parent.store, parent.run_id, status)
+        try:
+            if self.compares and status != "KILLED":
+                _log_comparison(self, [r.run_id for r in results if r.status == "SKIPPED"])
+        finally:
+            tracking.finish(self.store, self.run_id, status)
 
 
 def _log_comparison(parent: Parent, skipped: list) -> None:
@@ -93,7 +93,7 @@ def _log_comparison(parent: Parent, skipped: list) -> None:
     from forestlab import tracking
 
     runs = [parent.store.client.get_run(run_id) for run_id in skipped]
-    runs += tracking.children(parent.store, parent.run_id)
+    runs += parent.children()
     finished = [run for run in runs if run.info.status == "FINISHED"]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "comparison"
@@ -141,9 +141,10 @@ def _draw(parent: Parent, runs: list, folder: Path) -> None:
     """The main metric of each task over depth, for validation and test: one line a child, or with
     several seeds their mean and spread."""
     from forestlab import figures, tracking
-    from forestlab.study.metrics import MAIN
+    from forestlab.core.tasks import TASKS
 
-    for task, metric in MAIN.items():
+    for task, row in TASKS.items():
+        metric = row.main
         variants = _variants([run for run in runs if run.data.tags.get("task") == task])
         for split in ("valid", "test"):
             curves = {

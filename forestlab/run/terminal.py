@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forestlab.config import ConfigError, home
-from forestlab.study.metrics import MAIN
+from forestlab.core.tasks import TASKS
 
 WIDEST_NAME = 60  # letters of a run's name in a table
-
-_expected = 1
 
 
 def show_warnings() -> None:
@@ -33,15 +31,9 @@ def is_terminal() -> bool:
     return sys.stderr.isatty()
 
 
-def expect(n_jobs: int) -> None:
-    """Say how many jobs there will be."""
-    global _expected
-    _expected = n_jobs
-
-
-def started(name: str, n_done: int) -> None:
+def started(name: str, n_done: int, n_jobs: int) -> None:
     if is_terminal():
-        count = f"[{n_done + 1}/{_expected}] " if _expected > 1 else ""
+        count = f"[{n_done + 1}/{n_jobs}] " if n_jobs > 1 else ""
         print(f"{count}{name}", file=sys.stderr, flush=True)
 
 
@@ -63,7 +55,7 @@ def killed() -> None:
 
 def _shown(result) -> dict[str, float]:
     """The metrics worth a column."""
-    main = [f"{metric}/{split}" for metric in MAIN.values() for split in ("valid", "test", "oob")]
+    main = [f"{task.main}/{split}" for task in TASKS.values() for split in ("valid", "test", "oob")]
     wanted = (*main, "chosen/depth", "seconds/fit")
     return {name: result.metrics[name] for name in wanted if name in result.metrics}
 

@@ -13,7 +13,7 @@ import llvmlite.binding as llvm
 from forestlab import __version__
 from forestlab.core.jit import core_version
 
-MAKERS = ("forest/*.py", "model/*.py", "run/job.py")
+MAKERS = ("forest/*.py", "model/*.py", "run/making.py", "run/measure.py")
 PACKAGES = ("numpy", "numba", "scikit-learn", "mlflow", "hydra-core")
 SIMD = ("amx", "asimd", "avx", "f16c", "fma", "neon", "sse", "ssse", "sve", "vsx")
 

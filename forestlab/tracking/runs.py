@@ -41,7 +41,8 @@ from forestlab.config import (
     param_text,
     store_uri,
 )
-from forestlab.study.numbers import Number
+from forestlab.core.options import OPTIONS
+from forestlab.study.part import Number
 
 os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")  # a bar for each file read
 logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
@@ -54,7 +55,7 @@ MOST_RUNS = 1000  # in one answer of a search
 UNOPENED = (MlflowException, SQLAlchemyError, ImportError, OSError)  # of a store
 TRUSTED = [
     "forestlab.core.arrays.Forest",
-    "forestlab.core.arrays.Settings",
+    "forestlab.core.arrays.Limits",
     "forestlab.forest.growing.Recipe",
     "forestlab.model.estimators.TreeClassifier",
     "forestlab.model.estimators.TreeRegressor",
@@ -222,13 +223,19 @@ def log_model(store: Store, run_id: str, model, example, requirements: list[str]
                 model,
                 name="model",
                 serialization_format="skops",
-                skops_trusted_types=TRUSTED,
+                skops_trusted_types=TRUSTED + _options(),
                 signature=mlflow.models.infer_signature(example, model.predict(example)),
                 input_example=example,
                 pip_requirements=requirements,
             )
     finally:
         mlflow.set_tracking_uri(before)
+
+
+def _options() -> list[str]:
+    """The classes of options, those added from outside too."""
+    classes = [cls for rows in OPTIONS.values() for cls in rows.values()]
+    return [f"{cls.__module__}.{cls.__qualname__}" for cls in classes]
 
 
 # ---- looking back ------------------------------------------------------------------------------

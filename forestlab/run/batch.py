@@ -1,0 +1,102 @@
+"""The jobs of one command: done one after the other or as Hydra calls for them, and seen to an end.
+
+A job that fails is FAILED and the others go on; Ctrl-C and SIGTERM end the sweep's run as KILLED.
+"""
+
+import gc
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from forestlab.config import Config
+
+if TYPE_CHECKING:  # late: they import numba, and a mistake is told without it
+    from forestlab.run.job import Result
+    from forestlab.run.shared import Shared
+    from forestlab.run.sweep import Parent
+
+TERMINATED = 143  # exit code of SIGTERM
+
+# Without Hydra's log file a failure's trace goes to its run alone, and not to the terminal.
+logging.getLogger("failed").addHandler(logging.NullHandler())
+
+
+class Batch:
+    """What the jobs of a command share, and what came of those that are done in this process."""
+
+    def __init__(
+        self,
+        shared: "Shared | None" = None,
+        parent: "Parent | None" = None,
+        n_jobs: int = 1,
+        swept: Sequence[str] = (),
+    ):
+        """`swept` are the keys that vary. Without `parent` the jobs have no sweep's run above."""
+        self.parent, self.n_jobs, self.swept = parent, n_jobs, swept
+        self.results: list[Result] = []
+        self._shared = shared
+
+    @property
+    def shared(self) -> "Shared":
+        if self._shared is None:
+            from forestlab.run.shared import Shared
+
+            self._shared = Shared()
+        return self._shared
+
+    def parent_id(self) -> str | None:
+        return None if self.parent is None else self.parent.run_id
+
+    def do(self, config: Config, name: str, experiment: str | None = None) -> "Result":
+        """One job: its result is kept, whatever comes of it."""
+        from forestlab.run import job, terminal
+
+        if len(self.results) < 2:
+            gc.freeze()  # what starting up and the first job import is not looked through again
+        gc.enable()
+        terminal.show_warnings()
+        terminal.started(name, len(self.results), self.n_jobs)
+        try:
+            wanted = self.shared.job(config, name, experiment)
+            result = job.run(wanted, self.shared, self.parent_id, terminal.is_terminal())
+        except Exception as error:
+            result = job.Result(name, "FAILED", None, {})
+            logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file
+            terminal.failed(name, error)
+        self.results.append(result)
+        terminal.done(result)
+        return result
+
+    def refuse(self, name: str) -> None:
+        """A job that is not done at all: it counts as failed, and who refused it tells why."""
+        from forestlab.run.job import Result
+
+        self.results.append(Result(name, "FAILED", None, {}))
+
+    def has_failed(self) -> bool:
+        """Whether a job failed, in this process or another."""
+        if any(result.status == "FAILED" for result in self.results):
+            return True
+        return self.parent is not None and self.parent.any_failed()
+
+
+def run_jobs(batch: Batch, start: Callable[[], None]) -> str:
+    """Start the jobs of a batch and see them to their end; returns FINISHED or FAILED.
+
+    `start` calls `batch.do` for each job, itself or through Hydra. Whatever it raises, the sweep's
+    run is ended first.
+    """
+    status = "FAILED"
+    try:
+        start()
+        status = "FAILED" if batch.has_failed() else "FINISHED"
+    except KeyboardInterrupt:
+        status = "KILLED"
+        raise
+    except SystemExit as stop:
+        status = "KILLED" if stop.code == TERMINATED else "FAILED"
+        raise
+    finally:
+        if batch.parent is not None:
+            batch.parent.finish(status, batch.results)
+    return status

@@ -1,0 +1,34 @@
+"""What the jobs of a process share, handed to each of them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+from forestlab.config import Config, TrackingConfig, store_uri
+from forestlab.run.making import Job, Shelf, normalised
+
+
+class Shared:
+    """Data that are loaded, stores that are open, and a thread beside the one that fits."""
+
+    def __init__(self) -> None:
+        self.shelf = Shelf()
+        self._stores: dict[tuple[str, str], Any] = {}
+
+    def job(self, config: Config, name: str = "", experiment: str | None = None) -> Job:
+        """A config made ready to run; raises what is wrong with its data."""
+        return Job(normalised(config), self.shelf.data(config), name, experiment)
+
+    def store(self, tracking: TrackingConfig) -> Any:
+        """The store where runs are logged, opened at the first call."""
+        from forestlab.tracking import open_store
+
+        place = store_uri(tracking), tracking.experiment
+        if place not in self._stores:
+            self._stores[place] = open_store(tracking)
+        return self._stores[place]
+
+    @cached_property
+    def background(self) -> ThreadPoolExecutor:
+        """One thread, so that what is handed to it is done in order."""
+        return ThreadPoolExecutor(1, "forestlab-tracking")
