@@ -9,19 +9,28 @@ import argparse
 import sys
 import time
 import traceback
+from typing import TYPE_CHECKING, Any
 
 import experiments
 from experiments import Verdict
+from forestlab.config import ConfigError
 from forestlab.run.terminal import abridged, in_columns
 from forestlab.spelling import did_you_mean, most_like
+
+if TYPE_CHECKING:
+    from forestlab.run.shared import Shared
 
 LONGEST = 64  # letters of what a verdict is about
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    known = experiments.names()
-    left_out = options.without.split(",") if options.without else []
+    try:
+        known = experiments.found(_listed(options.plugins))
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    left_out = _listed(options.without)
     for name in [*options.names, *left_out]:
         if name not in known and name != "all":
             hint = did_you_mean(most_like(name, known), "python -m experiments lists them.")
@@ -31,8 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
         _list(known)
         return 0
     start = time.perf_counter()
-    wanted = known if "all" in options.names else dict.fromkeys(options.names)
-    good = [_make(name) for name in wanted if name not in left_out]  # all, also after a failure
+    wanted = [*known] if "all" in options.names else [*dict.fromkeys(options.names)]
+    wanted = [name for name in wanted if name not in left_out]
+    good = _make_all({name: known[name] for name in wanted}, options.config_dir)
     if len(good) > 1:
         minutes, seconds = divmod(round(time.perf_counter() - start), 60)
         print(f"{sum(good)} of {len(good)} experiments hold, {minutes} min {seconds} s")
@@ -47,26 +57,39 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="an experiment, or all")
     parser.add_argument("--without", metavar="NAME,…", help="leave these out of all")
+    parser.add_argument("--plugins", metavar="MODULE,…", help="experiments of your own")
+    parser.add_argument("--config-dir", metavar="FOLDER", help="has their experiment/NAME.yaml")
     return parser
 
 
-def _list(known: list[str]) -> None:
-    found = {name: experiments.load(name) for name in known}
+def _listed(words: str | None) -> list[str]:
+    return words.split(",") if words else []
+
+
+def _list(known: dict[str, Any]) -> None:
     width = max(map(len, known))
-    beside = max(len(experiment.DOCUMENT) for experiment in found.values())
-    for name, experiment in found.items():
+    beside = max(len(experiment.DOCUMENT) for experiment in known.values())
+    for name, experiment in known.items():
         title = experiments.title(experiment)
         print(f"{name:<{width}}  {experiment.DOCUMENT:<{beside}}  {title}")
 
 
-def _make(name: str) -> bool:
+def _make_all(wanted: dict[str, Any], config_dir: str | None) -> list[bool]:
+    """Make each, also after a failure; whether all is well with it."""
+    from forestlab.run.shared import Shared  # late: a list needs none of it
+
+    shared = Shared()
+    return [_make(name, wanted[name], shared, config_dir) for name in wanted]
+
+
+def _make(name: str, experiment, shared: "Shared", config_dir: str | None) -> bool:
     """Make one, and tell in a line; whether all is well."""
-    from experiments._reproduce import RunsFailed, reproduce  # late: a list needs none of it
+    from experiments._reproduce import RunsFailed, reproduce
     from forestlab.run.mistakes import MISTAKES, one_line
 
     start = time.perf_counter()
     try:
-        made = reproduce(name)
+        made = reproduce(name, experiment, shared, config_dir)
     except (RunsFailed, *MISTAKES) as error:
         print(f"error: {name}: {one_line(error)}", file=sys.stderr)
         return False

@@ -12,7 +12,7 @@ from forestlab.figures.legend import Entry
 from forestlab.figures.regions import class_colours, fade
 from forestlab.figures.style import dress, ink
 from forestlab.figures.words import number_scale
-from forestlab.run import job
+from forestlab.run.making import Shelf
 from forestlab.study.plane import Extent, grid_of
 
 POINT = 2.6  # size
@@ -28,7 +28,7 @@ class Plane(NamedTuple):
 def training_rows(run: LoggedRun) -> tuple[np.ndarray, np.ndarray]:
     """What a run was trained on, made again from its logged config."""
     config: Any = OmegaConf.load(run.path("config.yaml"))
-    data = job.prepare(config)
+    data = Shelf().data(config)
     return data.X[data.parts.train], data.y[data.parts.train]
 
 

@@ -20,6 +20,7 @@ from experiments._runs import find, logged_as
 from forestlab import figures, run
 from forestlab.config import home
 from forestlab.run import terminal
+from forestlab.run.shared import Shared
 
 DPI = 200
 STOPPED = (130, 143)  # exit codes: Ctrl-C, SIGTERM
@@ -35,31 +36,35 @@ class RunsFailed(Exception):
     """Not all runs of an experiment are there; forestlab.run has told why."""
 
 
-def reproduce(name: str) -> Made:
-    """Make an experiment's files anew, after the runs that are missing."""
-    experiment = experiments.load(name)
-    runs = logged_runs(name)
+def reproduce(name: str, experiment, shared: Shared, config_dir: str | None = None) -> Made:
+    """Make an experiment's files anew, after the runs that are missing.
+
+    `config_dir` has experiment/NAME.yaml, if forestlab's own conf/ has not.
+    """
+    more = [f"--config-dir={config_dir}"] if config_dir else []
+    runs = logged_runs(name, [f"experiment={name}", *more], shared)
     table = experiment.table(runs)
     verdicts = experiment.judge(table)
     picture = write(name, experiment, runs, table, experiment.draw(table), verdicts)
     return Made(len(runs), verdicts, picture)
 
 
-def logged_runs(name: str) -> list[LoggedRun]:
+def logged_runs(name: str, words: list[str], shared: Shared) -> list[LoggedRun]:
     """The runs of an experiment's sweep, from the store; those that it does not hold are run."""
-    jobs = run.jobs([f"experiment={name}"])
-    runs = [find(config) for config in jobs]
+    jobs = run.jobs(words)
+    runs = [find(config, shared) for config in jobs]
     n_missing = runs.count(None)
     if n_missing:
         print(f"{name}: {n_missing} of {len(jobs)} runs to do", flush=True)
         with contextlib.redirect_stdout(io.StringIO()):  # a table with a line a run
-            code = run.main([f"experiment={name}", "resume=true"])
-        if code in STOPPED:
-            raise SystemExit(code)
+            outcome = run.perform([*words, "resume=true"], shared)
+        if outcome.code in STOPPED:
+            raise SystemExit(outcome.code)
         # Results stand in the order of the jobs; those of other processes are not among them.
-        done = run.results if len(run.results) == len(jobs) else [None] * len(jobs)
+        results = outcome.results
+        done = results if len(results) == len(jobs) else [None] * len(jobs)
         runs = [
-            found or (logged_as(config, result.run_id) if result else find(config))
+            found or (logged_as(config, result.run_id, shared) if result else find(config, shared))
             for found, config, result in zip(runs, jobs, done, strict=True)
         ]
     there = {found.id: found for found in runs if found}  # jobs that differ in name only share one

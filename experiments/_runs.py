@@ -3,12 +3,15 @@
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from forestlab.config import Config, typed
+
+if TYPE_CHECKING:  # late: it imports numba, and a list of names needs none
+    from forestlab.run.shared import Shared
 
 UI = "http://127.0.0.1:5000"  # of scripts/ui
 
@@ -71,20 +74,18 @@ def frame(runs: list[LoggedRun], *columns: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(columns))
 
 
-def find(config: Config) -> LoggedRun | None:
+def find(config: Config, shared: "Shared") -> LoggedRun | None:
     """The newest finished run of a job, if there is one.
 
     A run belongs by its result, whoever asked for it: experiments share what they both need.
     """
-    from forestlab.run import job
+    from forestlab.run.job import finished_before
 
-    run = job.finished_before(config)
-    return None if run is None else LoggedRun(job.open_store(config), run)
+    run = finished_before(shared.job(config), shared)
+    return None if run is None else LoggedRun(shared.store(config.tracking), run)
 
 
-def logged_as(config: Config, run_id: str | None) -> LoggedRun | None:
+def logged_as(config: Config, run_id: str | None, shared: "Shared") -> LoggedRun | None:
     """A run whose id is known; None without one, as of a job that failed."""
-    from forestlab.run import job
-
-    store = job.open_store(config)
+    store = shared.store(config.tracking)
     return LoggedRun(store, store.client.get_run(run_id)) if run_id else None

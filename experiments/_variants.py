@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from experiments import LoggedRun
 from experiments._statistics import Measured, over_repeats
 from forestlab.compare.statistics import overlap_of
+from forestlab.core.tasks import TASKS
 from forestlab.datasets import MADE
-from forestlab.study.metrics import MAIN
 
 VARIANTS = ("tree", "bagging", "subspace", "forest", "rno")
 OVERLAP = overlap_of(0.25, 0.25)  # of the sets that are split
@@ -27,7 +27,7 @@ def is_made(name: str) -> bool:
 
 def points(first: np.ndarray, second: np.ndarray, metric: str, unit: float) -> np.ndarray:
     """(n_repeats,) how much better the first is; `unit` is the tree's mean, of RMSE."""
-    is_of_classes = metric == MAIN["classification"]
+    is_of_classes = metric == TASKS["classification"].main
     return 100.0 * (first - second if is_of_classes else (second - first) / unit)
 
 
@@ -37,7 +37,7 @@ def gained(better: ArrayLike, name: str) -> Measured:
 
 
 def main_metric(run: LoggedRun) -> str:
-    return next(metric for metric in MAIN.values() if f"{metric}/test" in run.metrics)
+    return next(task.main for task in TASKS.values() if f"{task.main}/test" in run.metrics)
 
 
 def grouped(runs: list[LoggedRun]) -> dict[str, dict[str, list[LoggedRun]]]:
