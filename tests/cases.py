@@ -10,8 +10,10 @@ from itertools import combinations, product
 
 import numpy as np
 
-from forestlab.core.arrays import Settings
+from forestlab.core.arrays import Limits
 from forestlab.core.criteria import CRITERIA
+from forestlab.core.missing import MISSING
+from forestlab.core.options import OPTIONS, Axis, Band, Fitted, Oblique, Quadratic
 from forestlab.core.search import SEARCHES
 from forestlab.forest import Recipe
 
@@ -61,6 +63,13 @@ def targets(rng, X, criterion, n_targets):
     return (signal[:, None] + rng.normal(size=(len(X), n_targets))).round(1)
 
 
+def with_holes(rng, X, shares):
+    """X with a share of each column missing, and the whole of its first row."""
+    holes = rng.random(X.shape) < shares
+    holes[0] = True
+    return np.where(holes, np.nan, X)
+
+
 def quarters(rng, n_rows):
     """Weights, some of them 0, whose sums are exact in floats: quantiles are the same however
     summed."""
@@ -99,24 +108,37 @@ LIMITS = {
     "early": {"max_depth": 3, "min_samples_split": 7, "min_impurity_decrease": 0.013},
 }
 
+LEARNERS = {
+    "axis": Axis(),
+    "oblique": Oblique(),
+    "three signs": Oblique(3, "signs"),
+    "fitted": Fitted(),
+    "quadratic": Quadratic(),
+    "band": Band(),
+    "oblique band": Band(2, "uniform", "oblique"),
+}
+
 MAIN_AXES = {
     "criterion": tuple(CRITERIA),
     "n_targets": (1, 2),
     "search": tuple(SEARCHES),
-    "subspace": ("all", "tree", "node"),
-    "midpoint": (False, True),
-    "rho": (0, 1, 3),
-    "n_thresholds": (0, 2),
+    "learner": tuple(LEARNERS),
+    "random_ties": (False, True),
+    "rho": (0, 3),
 }
 AXES = MAIN_AXES | {
     "subspace": tuple(SUBSPACES),
+    "midpoint": (False, True),
+    "rho": (0, 1, 3),
+    "n_thresholds": (0, 2),
     "max_bins": (255, 7),
-    "random_ties": (False, True),
     "limits": tuple(LIMITS),
     "weighted": (False, True),
     "bag": tuple(BAGS),
     "data": tuple(DATA),
+    "missing": tuple(MISSING),
 }
+HOLES = 0.1, 0.5, 0.0, 0.9, 1.0  # the share of each column that is missing, if any may be
 Case = namedtuple("Case", AXES)
 
 
@@ -124,21 +146,59 @@ def classifies(case):
     return CRITERIA[case.criterion].task == "classification"
 
 
+def goes_together(learner, search):
+    return "band" not in learner or search in ("exact", "histogram")
+
+
 def makes_sense(case):
+    """Rounding decides between equal numbers of fitted directions, so these have none."""
+    if not goes_together(case.learner, case.search):
+        return False
+    if case.missing != "error" and (case.learner != "axis" or case.search == "uniform"):
+        return False
+    if case.learner == "fitted" and case.data != "continuous":
+        return False
     return case.n_targets == 1 if classifies(case) else case.bag != "balanced"
 
 
-def in_compiled_half(case):
-    """Of criterion × search × rho half the kernels, in which still every two choices meet."""
+# Learner and search → criterion and whether nodes draw parameters, of the few kernels compiled.
+FEW = {
+    ("axis", "uniform"): ("gini", False),
+    ("oblique", "exact"): ("gini", False),
+    ("oblique", "histogram"): ("gini", False),
+    ("three signs", "exact"): ("gini", False),
+    ("oblique", "uniform"): ("variance", True),
+    ("fitted", "exact"): ("variance", False),
+    ("quadratic", "exact"): ("entropy", True),
+    ("band", "exact"): ("variance", True),
+    ("band", "histogram"): ("variance", True),
+    ("oblique band", "exact"): ("gini", False),
+}
+
+
+def is_compiled(case):
+    """Axis cuts: of criterion × search × rho half the kernels, in which still every two choices
+    meet, and of those for missing values one a criterion. Of other learners a kernel or two each:
+    compiling takes seconds, and all of them run uncompiled."""
     criterion = CRITERIA[case.criterion].alias_of or case.criterion
+    if case.learner != "axis" or case.search == "uniform":
+        is_whole = not case.weighted and case.bag != "balanced"
+        few = FEW.get((case.learner, case.search))
+        return is_whole and few == (criterion, case.rho > 0)
     number = [name for name, row in CRITERIA.items() if not row.alias_of].index(criterion)
-    return (number + (case.search == "boundary") + (case.rho > 0)) % 2 == 0
+    boundary, randomised = case.search == "boundary", case.rho > 0
+    if case.missing == "error":
+        return (number + boundary + randomised) % 2 == 0
+    whole = not case.weighted and case.bag != "balanced"
+    chosen = number % 2 == 1, number % 4 in (1, 2), number % 4 in (2, 3)
+    return (whole, boundary, randomised) == chosen
 
 
 def random_case(rng, **chosen):
     """A case that makes sense, with some choices made."""
     while True:
-        case = Case(**{name: rng.choice(choices) for name, choices in AXES.items()} | chosen)
+        open_axes = {name: choices for name, choices in AXES.items() if name not in chosen}
+        case = Case(**{name: rng.choice(choices) for name, choices in open_axes.items()} | chosen)
         if makes_sense(case):
             return case
 
@@ -150,7 +210,8 @@ def all_cases():
     return [
         random_case(rng, **main)
         for main in mains
-        if main["n_targets"] == 1 or CRITERIA[main["criterion"]].task == "regression"
+        if (main["n_targets"] == 1 or CRITERIA[main["criterion"]].task == "regression")
+        and goes_together(main["learner"], main["search"])
     ]
 
 
@@ -158,16 +219,26 @@ def pairs(case):
     return frozenset(combinations(case._asdict().items(), 2))
 
 
-def cover():
-    """Few cases in which every two choices that can meet do; chosen greedily."""
-    rng = random.Random(0)
-    drawn = [random_case(rng) for _ in range(4000)]
-    pairs_of = {case: pairs(case) for case in drawn if in_compiled_half(case)}
-    missing = set().union(*pairs_of.values())
+def covering(cases, wanted=lambda pair: True):
+    """Few of the cases in which every two wanted choices meet that do in any; chosen greedily."""
+    pairs_of = {case: {*filter(wanted, pairs(case))} for case in cases if is_compiled(case)}
+    still = set().union(*pairs_of.values())
     chosen = []
-    while missing:
-        chosen.append(max(pairs_of, key=lambda case: len(pairs_of[case] & missing)))
-        missing -= pairs_of[chosen[-1]]
+    while still:
+        chosen.append(max(pairs_of, key=lambda case: len(pairs_of[case] & still)))
+        still -= pairs_of[chosen[-1]]
+    return chosen
+
+
+def cover():
+    """Few cases in which every two choices that can meet do. What is missing is a choice by itself:
+    those who take no missing values cover all others, and the rest what meets with theirs."""
+    rng = random.Random(0)
+    chosen = covering([random_case(rng, missing="error") for _ in range(9000)])
+    for missing in MISSING:
+        if missing != "error":
+            drawn = [random_case(rng, missing=missing) for _ in range(4000)]
+            chosen += covering(drawn, lambda pair, way=("missing", missing): way in pair)
     return chosen
 
 
@@ -175,14 +246,16 @@ def name_of(case):
     """For people to read in a list of tests: what is switched off is left out."""
     flags = [name for name in ("midpoint", "weighted", "random_ties") if getattr(case, name)]
     counts = [f"{name} {getattr(case, name)}" for name in ("n_targets", "rho", "n_thresholds")]
-    words = [case.criterion, case.search, case.subspace, case.limits, case.bag, case.data]
-    return ", ".join([*words, f"{case.max_bins} bins", *counts, *flags])
+    words = [case.criterion, case.learner, case.search]
+    words += [case.subspace, case.limits, case.bag, case.data]
+    missing = [] if case.missing == "error" else [f"missing {case.missing}"]
+    return ", ".join([*words, f"{case.max_bins} bins", *counts, *flags, *missing])
 
 
 def recipe_of(case, n_rows, **more):
-    """The case's recipe; `more` are settings that replace its own."""
+    """The case's recipe; `more` are limits that replace its own."""
     subspace, bag = dict(SUBSPACES[case.subspace]), dict(BAGS[case.bag])
-    settings = {
+    limits = {
         "max_depth": NO_LIMIT,
         "min_samples_split": 2,
         "min_samples_leaf": 1,
@@ -191,19 +264,24 @@ def recipe_of(case, n_rows, **more):
         "impurity_scale": CRITERIA[case.criterion].scale,
         "max_features": subspace.pop("max_features"),
         "rho": case.rho,
-        "n_thresholds": case.n_thresholds,
-        "midpoint": case.midpoint,
-        "random_ties": case.random_ties,
     }
+    search = OPTIONS["search"][case.search](
+        "midpoint" if case.midpoint else "value",
+        case.n_thresholds or None,
+        "random" if case.random_ties else "first",
+        **({"bins": case.max_bins} if case.search == "histogram" else {}),
+    )
     if bag:
         bag["bag_size"] = int(bag["bag_size"] * n_rows)
     return Recipe(
         case.criterion,
-        case.search,
-        Settings(**settings | LIMITS[case.limits] | more),
+        search,
+        Limits(**limits | LIMITS[case.limits] | more),
         N_CLASSES if classifies(case) else 0,
+        missing=case.missing,
         **subspace,
         **bag,
+        learner=LEARNERS[case.learner],
     )
 
 
@@ -213,4 +291,7 @@ def data_of(case, n_rows, seed=0):
     X = DATA[case.data](rng, n_rows)
     y = targets(rng, X, case.criterion, case.n_targets)
     weights = quarters(rng, n_rows) if case.weighted else None
-    return X, y, weights, quarters(rng, n_rows) if case.bag == "by weight" else None
+    drawn_by = quarters(rng, n_rows) if case.bag == "by weight" else None
+    if case.missing != "error":
+        X = with_holes(rng, X, np.roll(HOLES, list(DATA).index(case.data)))
+    return X, y, weights, drawn_by

@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from hydra import compose, initialize_config_dir
 from mlflow import MlflowClient
+
+from forestlab import config as configs
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,6 +30,13 @@ def command(*arguments: str, home: Path, cwd: Path | None = None, patch: str = "
         text=True,
         timeout=300,
     )
+
+
+def composed(*overrides: str):
+    """The config of a run with these overrides."""
+    configs.register()
+    with initialize_config_dir(config_dir=str(configs.conf_folder()), version_base="1.3"):
+        return compose("config", overrides=list(overrides))
 
 
 class Logged:

@@ -8,9 +8,11 @@ from fractions import Fraction
 from itertools import combinations, pairwise, permutations
 from typing import NamedTuple
 
+import naive_learners as learners
 import numpy as np
 
-from forestlab.core.arrays import AXIS, LEAF, NODE, RIGHT
+from forestlab.core.arrays import LEAF, LEFT, NODE, RIGHT
+from forestlab.core.options import Band, Histogram, Uniform, name_of
 
 TIE = 16 * 2.0**-52  # scores this close, relative to rows × weight × impurity of a node, are equal
 
@@ -114,7 +116,9 @@ def tree_features(key, n_features, size):
 
 
 def bin_ends(column, mass, max_bins):
-    """The greatest values of quantile bins: the k-th is the least value with k shares below."""
+    """The greatest values of quantile bins: the k-th is the least value with k shares below. What
+    is missing is in no bin."""
+    column, mass = column[~np.isnan(column)], mass[~np.isnan(column)]
     values = np.unique(column[mass > 0])
     if len(values) <= max_bins:
         return values
@@ -124,19 +128,33 @@ def bin_ends(column, mass, max_bins):
 
 
 def bin_bounds(column, mass, max_bins):
-    """The smallest and the greatest value in each row's bin; NaN for a row of no mass."""
+    """The smallest and the greatest value in each row's bin; NaN for a row of no mass or value."""
     ends = bin_ends(column, mass, max_bins)
-    bins = np.where(mass > 0, [(ends < value).sum() for value in column], -1)
+    bins = np.where((mass > 0) & ~np.isnan(column), [(ends < value).sum() for value in column], -1)
     of_bin = {b: column[bins == b] for b in set(bins)} | {-1: np.array([np.nan])}
     return np.array([(of_bin[b].min(), of_bin[b].max()) for b in bins]).T
 
 
 def bounds(X, mass, recipe, max_bins):
     """For each value of X the smallest and the greatest that the search takes for the same."""
-    if recipe.search != "histogram":
+    if not isinstance(recipe.search, Histogram) or learners.is_drawn(recipe.learner):
         return X, X
     both = [bin_bounds(column, mass, max_bins) for column in X.T]
     return np.stack([low for low, _ in both], axis=1), np.stack([high for _, high in both], axis=1)
+
+
+def standard(X, mass):
+    """The mean and the deviation of each column, in units of its greatest number."""
+    found = []
+    for column in X.T:
+        values, place = np.unique(column[mass > 0], return_inverse=True)
+        seen = np.bincount(place, mass[mass > 0])
+        seen = seen / seen.sum()
+        size = float(np.abs(values).max()) or 1.0
+        mean = float((values / size) @ seen)
+        spread = float(np.sqrt((values / size - mean) ** 2 @ seen))
+        found.append((mean * size, (spread if spread > 0 else 1.0) * size))
+    return np.array(found).T
 
 
 # ---- impurities of rows with targets y and weights w -------------------------------------------
@@ -201,7 +219,7 @@ def mean(stats):
 
 
 class Problem(NamedTuple):
-    """What one tree grows on. A cut is named by the greatest `high` on its left."""
+    """What one tree grows on. A cut is named by the greatest `high` on its left; NaN is missing."""
 
     low: np.ndarray
     high: np.ndarray
@@ -209,12 +227,31 @@ class Problem(NamedTuple):
     weights: np.ndarray
     features: list
     recipe: tuple
+    centre: np.ndarray
+    scale: np.ndarray
 
 
 class Split(NamedTuple):
+    """Rows whose greatest number lies in (low, high] go left."""
+
     score: float
-    feature: int
-    cut: float
+    number: int  # of the candidate
+    low: float
+    high: float
+    at: float | None  # where the cut lies, if that was drawn
+    candidate: object
+    missing: int  # the side of rows whose number is missing
+
+
+def goes_left(values, low, high, side):
+    """Which of some values go left, if missing ones go to that side."""
+    return np.where(np.isnan(values), side == LEFT, (low < values) & (values <= high))
+
+
+def enough_somehow(problem, rows, values, cut, weigh):
+    """Are enough on either side of a cut, whichever way missing rows go?"""
+    sides = [goes_left(values, -np.inf, cut, side) for side in (LEFT, RIGHT)]
+    return any(leaves_enough(problem, rows, is_left, weigh) for is_left in sides)
 
 
 def leaves_enough(problem, rows, is_left, weigh):
@@ -225,12 +262,24 @@ def leaves_enough(problem, rows, is_left, weigh):
     return all(len(s) >= settings.min_samples_leaf and w[s].sum() >= weight for s in sides)
 
 
+def is_left(problem, rows, candidate, low, high, side=RIGHT):
+    return goes_left(learners.numbers(problem, rows, candidate)[1], low, high, side)
+
+
+def enough(problem, rows, candidate, low, high):
+    """Are enough rows on either side?"""
+    return leaves_enough(problem, rows, is_left(problem, rows, candidate, low, high), weigh=False)
+
+
 def every_cut(problem, rows, values, cuts):
-    return [cut for cut in cuts if leaves_enough(problem, rows, values <= cut, weigh=False)]
+    return [cut for cut in cuts if enough_somehow(problem, rows, values, cut, weigh=False)]
 
 
 def boundary_cuts(problem, rows, values, cuts):
-    """Not between rows that share one target, unless a limit on the leaves allows nothing beyond"""
+    """Not between rows that share one target, unless a limit on the leaves allows nothing beyond;
+    any if some are missing."""
+    if np.isnan(values).any():
+        return every_cut(problem, rows, values, cuts)
     allowed = [cut for cut in cuts if leaves_enough(problem, rows, values <= cut, weigh=True)]
     limits = ({*allowed[:1]} - {*cuts[:1]}) | ({*allowed[-1:]} - {*cuts[-1:]})
     above = dict(pairwise(np.unique(values)))
@@ -246,16 +295,26 @@ SEARCHES = {"exact": every_cut, "histogram": every_cut, "boundary": boundary_cut
 
 
 def varies(problem, rows, feature):
+    """Do values differ, or are some of them missing but not all?"""
     return len(np.unique(problem.high[rows, feature])) > 1
 
 
-def cuts(problem, rows, feature, key):
-    """The cuts of a feature that a node looks at, ascending."""
-    settings, values = problem.recipe.settings, problem.high[rows, feature]
-    found = SEARCHES[problem.recipe.search](problem, rows, values, list(np.unique(values)[:-1]))
+def cuts(problem, rows, candidate, key, pick=None):
+    """The cuts of a candidate that a node looks at, ascending: (low, high, where it lies or None);
+    or the one that is picked by the node's draw of that number."""
+    recipe, settings = problem.recipe, problem.recipe.settings
+    if isinstance(recipe.learner, Band):
+        return learners.bands(problem, rows, candidate, key, pick)
+    if isinstance(recipe.search, Uniform):
+        return learners.drawn_cuts(problem, rows, candidate, key, pick)
+    values, number = learners.numbers(problem, rows, candidate)[1], learners.number_of(candidate)
+    search = SEARCHES[name_of("search", recipe.search)]
+    # The last is no cut, as nothing lies behind it, but what is missing: unique puts that last.
+    found = search(problem, rows, values, list(np.unique(values)[:-1]))
     if settings.n_thresholds:
-        found = sorted(shuffled(found, stream(key, THRESHOLDS + feature))[: settings.n_thresholds])
-    return found
+        found = sorted(shuffled(found, stream(key, THRESHOLDS + number))[: settings.n_thresholds])
+    found = [(-np.inf, cut, None) for cut in found]
+    return found if pick is None else learners.picked(found, key, pick)
 
 
 def weighted_impurity(problem, rows):
@@ -263,16 +322,28 @@ def weighted_impurity(problem, rows):
     return w.sum() * IMPURITIES[problem.recipe.criterion](y, w)
 
 
-def scored(problem, rows, parameters):
-    """The splits at (feature, cut) that leave enough weight on both sides."""
-    w, least = problem.weights, problem.recipe.settings.min_weight_fraction_leaf
+def on_side(problem, rows, candidate, cut, side):
+    """The split with missing rows on that side, if it leaves enough on both sides."""
+    low, high, at = cut
+    goes = is_left(problem, rows, candidate, low, high, side)
+    if not leaves_enough(problem, rows, goes, weigh=True):
+        return []
+    left, right = rows[goes], rows[~goes]
+    score = weighted_impurity(problem, left) + weighted_impurity(problem, right)
+    return [Split(score, learners.number_of(candidate), low, high, at, candidate, side)]
+
+
+def scored(problem, rows, parameters, tie):
+    """The splits at (candidate, cut) that leave enough on both sides. Missing rows go to the side
+    that makes the better one, right if both are as good; it has the better one's score."""
     splits = []
-    for feature, cut in parameters:
-        is_left = problem.high[rows, feature] <= cut
-        left, right = rows[is_left], rows[~is_left]
-        if min(w[left].sum(), w[right].sum()) >= least * w.sum():
-            score = weighted_impurity(problem, left) + weighted_impurity(problem, right)
-            splits.append(Split(score, feature, cut))
+    for candidate, cut in parameters:
+        sides = on_side(problem, rows, candidate, cut, RIGHT)
+        if np.isnan(learners.numbers(problem, rows, candidate)[1]).any():
+            sides += on_side(problem, rows, candidate, cut, LEFT)
+        if sides:
+            least = min(split.score for split in sides)
+            splits.append(near(sides, tie)[0]._replace(score=least))
     return splits
 
 
@@ -282,20 +353,20 @@ def near(splits, tie):
     return [split for split in splits if split.score <= least + tie]
 
 
-def by_feature(splits):
-    return [[s for s in splits if s.feature == j] for j in sorted({s.feature for s in splits})]
+def by_candidate(splits):
+    return [[s for s in splits if s.number == j] for j in sorted({s.number for s in splits})]
 
 
 def best(splits, tie, key, random_ties):
-    """The best split, or None: of features that are as good as any the first, or one by chance; of
-    its cuts that are as good as any the lowest."""
-    features = near([min(own) for own in by_feature(splits)], tie)
-    if not features:
+    """The best split, or None: of candidates that are as good as any the first, or one by chance;
+    of its cuts that are as good as any the lowest."""
+    candidates = near([min(own, key=lambda s: s.score) for own in by_candidate(splits)], tie)
+    if not candidates:
         return None
-    rank = {s.feature: draw(stream(key, TIES), s.feature) for s in features}
-    feature = min(rank, key=rank.get) if random_ties else min(rank)
-    own = [split for split in splits if split.feature == feature]
-    return min(near(own, tie), key=lambda split: split.cut)
+    rank = {s.number: draw(stream(key, TIES), s.number) for s in candidates}
+    number = min(rank, key=rank.get) if random_ties else min(rank)
+    own = [split for split in splits if split.number == number]
+    return min(near(own, tie), key=lambda split: (split.low, split.high))
 
 
 def node_features(problem, rows, key):
@@ -322,9 +393,8 @@ def random_parameters(problem, rows, key):
     while len(drawn) < problem.recipe.settings.rho and live:
         place = draw_below(parameters_key, n_draws, len(live))
         if varies(problem, rows, live[place]):
-            found = cuts(problem, rows, live[place], key)
-            pick = draw_below(parameters_key, n_draws + 1, len(found))
-            drawn.append((live[place], found[pick]) if found else None)
+            found = cuts(problem, rows, live[place], key, n_draws + 1)
+            drawn.append((live[place], found[0]) if found else None)
         else:
             live[place] = live[-1]
             live.pop()
@@ -332,12 +402,24 @@ def random_parameters(problem, rows, key):
     return [parameter for parameter in drawn if parameter]
 
 
+def drawn_parameters(problem, rows, key):
+    """Every cut of each candidate that the node draws, or of rho candidates one cut each."""
+    is_random = problem.recipe.settings.rho > 0
+    return [
+        (drawn, cut)
+        for drawn in learners.candidates(problem, rows, key)
+        for cut in cuts(problem, rows, drawn, key, drawn.number if is_random else None)
+    ]
+
+
 def find_split(problem, rows, key):
     """The split of a node, or None."""
     settings = problem.recipe.settings
     draw_parameters = random_parameters if settings.rho else node_parameters
-    splits = scored(problem, rows, draw_parameters(problem, rows, key))
+    if learners.is_drawn(problem.recipe.learner):
+        draw_parameters = drawn_parameters
     tie = TIE * len(rows) * weighted_impurity(problem, rows)
+    splits = scored(problem, rows, draw_parameters(problem, rows, key), tie)
     return best(splits, tie, key, settings.random_ties)
 
 
@@ -361,12 +443,28 @@ def pure(problem, rows):
     return len(np.unique(problem.y[rows], axis=0)) == 1
 
 
-def threshold(problem, rows, split):
-    """The cut's lower neighbour, or the middle of both if wanted and if floats leave room."""
-    high = problem.high[rows, split.feature]
-    a, b = split.cut, problem.low[rows, split.feature][high > split.cut].min()
+def threshold(problem, rows, candidate, cut):
+    """The cut's lower neighbour, or the middle of both if wanted and if floats leave room; infinity
+    if it parts what is known from what is not."""
+    if cut == -np.inf:
+        return cut
+    low, high = learners.numbers(problem, rows, candidate)
+    if not (high > cut).any():
+        return np.inf
+    a, b = cut, low[high > cut].min()
     middle = a / 2 + b / 2
     return middle if problem.recipe.settings.midpoint and a <= middle < b else a
+
+
+def missing_side(problem, rows, split, left):
+    """Where a missing value goes from now on: as those seen did, else to the heavier child."""
+    if problem.recipe.missing == "error":
+        return RIGHT
+    if np.isnan(learners.numbers(problem, rows, split.candidate)[1]).any():
+        return split.missing
+    w = problem.weights[rows]
+    ahead = w[~left].sum() - w[left].sum()
+    return RIGHT if ahead > TIE * len(rows) * w.sum() else LEFT
 
 
 def leaf(problem, rows):
@@ -377,7 +475,7 @@ def leaf(problem, rows):
     return plain | {"n_rows": len(rows), "weight": w.sum(), "impurity": impurity}
 
 
-def grow_node(problem, rows, depth, key, nodes, stats):
+def grow_node(problem, rows, depth, key, nodes, stats, params):
     """Append a node and all below it, left before right."""
     node = leaf(problem, rows)
     nodes.append(node)
@@ -385,35 +483,43 @@ def grow_node(problem, rows, depth, key, nodes, stats):
     split = find_split(problem, rows, key) if may_split(problem, rows, depth) else None
     if split is None or not pays(problem, rows, split):
         return
-    node |= {"kind": AXIS, "feature": split.feature, "cut_high": threshold(problem, rows, split)}
-    left = problem.high[rows, split.feature] <= split.cut
+    _, _, low, high, at, candidate, side = split
+    node |= learners.written(problem, candidate, params)
+    node["cut_low"] = threshold(problem, rows, candidate, low)
+    node["cut_high"] = threshold(problem, rows, candidate, high) if at is None else at
+    left = is_left(problem, rows, candidate, low, high, side)
+    node["missing"] = missing_side(problem, rows, split, left)
     for side, name, part in (0, "left", rows[left]), (1, "right", rows[~left]):
         node[name] = len(nodes)
-        grow_node(problem, part, depth + 1, child_key(key, side), nodes, stats)
+        grow_node(problem, part, depth + 1, child_key(key, side), nodes, stats, params)
 
 
 def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
-    """Tree t of a forest: its nodes and their statistics."""
+    """Tree t of a forest: its nodes, their statistics and its pool of parameters."""
     key, ones = tree_key(seed, t), np.ones(len(y))
     weights = ones if weights is None else weights
     mass = weights * (ones if drawn_by is None else drawn_by)
     in_tree = tree_weights(key, y, recipe, weights, drawn_by)
     features = tree_features(key, X.shape[1], recipe.features_per_tree or X.shape[1])
-    problem = Problem(*bounds(X, mass, recipe, max_bins), y, in_tree, features, recipe)
-    nodes, stats = [], []
-    grow_node(problem, np.flatnonzero(in_tree > 0), 0, key, nodes, stats)
-    return np.array([tuple(node[name] for name in NODE.names) for node in nodes], NODE), stats
+    seen = bounds(X, mass, recipe, max_bins)
+    problem = Problem(*seen, y, in_tree, features, recipe, *standard(X, mass))
+    nodes, stats, params = [], [], []
+    grow_node(problem, np.flatnonzero(in_tree > 0), 0, key, nodes, stats, params)
+    records = np.array([tuple(node[name] for name in NODE.names) for node in nodes], NODE)
+    return records, stats, params
 
 
 # ---- grown trees -------------------------------------------------------------------------------
 
 
-def walk(nodes, x, depth=None):
+def walk(nodes, x, depth=None, params=()):
     """The node where a row ends, or is at some depth."""
     i = 0
     while nodes[i]["kind"] != LEAF and depth != 0:
-        goes_left = x[nodes[i]["feature"]] <= nodes[i]["cut_high"]
-        i = int(nodes[i]["left" if goes_left else "right"])
+        number = learners.asked(nodes[i], params, x)
+        cut_low, cut_high = nodes[i]["cut_low"], nodes[i]["cut_high"]
+        left = goes_left(number, cut_low, cut_high, nodes[i]["missing"])
+        i = int(nodes[i]["left" if left else "right"])
         depth = None if depth is None else depth - 1
     return i
 
@@ -434,7 +540,8 @@ def cut(nodes, depth):
     place[kept] = np.arange(len(kept))
     upper = nodes[kept]
     upper["left"], upper["right"] = place[upper["left"]], place[upper["right"]]
-    for field, value in ("kind", LEAF), ("feature", -1), ("cut_high", np.inf):
+    plain = {"kind": LEAF, "feature": -1, "cut_low": -np.inf, "cut_high": np.inf, "params": -1}
+    for field, value in plain.items():
         upper[field][upper["left"] < 0] = value
     return upper, kept
 

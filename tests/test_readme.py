@@ -9,7 +9,10 @@ import pytest
 from command import ROOT, command, environment
 
 README = (ROOT / "README.md").read_text()
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+NAMED = [re.match(r"# (\w+\.py)\n", block) for block in BLOCKS]  # files for the commands
+FILES = {name[1]: block for name, block in zip(NAMED, BLOCKS, strict=True) if name}
+EXAMPLES = [block for name, block in zip(NAMED, BLOCKS, strict=True) if not name]
 STORIES = [block.splitlines() for block in re.findall(r"```bash\n(.*?)```", README, re.DOTALL)]
 LINES = [line.split("#")[0].strip() for line in README.splitlines()]
 COMMANDS = sorted({line for line in LINES if line.startswith("scripts/")})
@@ -23,7 +26,8 @@ MODULES = {
 
 def test_the_readme_has_what_is_tested_here():
     assert len(EXAMPLES) == 3
-    assert len(STORIES) == 4
+    assert len(STORIES) == 5
+    assert list(FILES) == ["rings.py"]
     apart = [line for line in COMMANDS if not any(line in story for story in STORIES)]
     # The command that tests/test_run.py begins with; the caller of this; tests/test_ui.py.
     main = "scripts/run model=forest dataset=digits -m max_depth=1,5,20"
@@ -50,6 +54,8 @@ def test_commands(story, tmp_path):
     """The lines of a block, one after the other, in a folder whose outputs/ is forestlab's home."""
     home = tmp_path / "outputs"
     home.mkdir()
+    for name, source in FILES.items():
+        (tmp_path / name).write_text(source)
     for line in story:
         script, *arguments = shlex.split(line)
         done = subprocess.run(

@@ -1,0 +1,256 @@
+"""Codes against np.unique and naive bins, for every kind of input array."""
+
+import naive
+import numpy as np
+import pytest
+from cases import awkward, quarters, with_holes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forestlab.core.encode import SMALL, encode, rounded_columns
+
+few_examples = settings(max_examples=100, deadline=None, derandomize=True)
+
+generators = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+@st.composite
+def matrices(draw, holes=False):
+    """Three columns: whole numbers, which are counted, and others, which are sorted."""
+    n_rows, rng = draw(st.integers(1, 40)), draw(generators)
+    counted = rng.integers(0, rng.choice([3, 20, SMALL]), n_rows) * rng.choice([-0.0, 1.0], n_rows)
+    too_great = rng.integers(0, SMALL + 1, n_rows)
+    X = np.stack([counted, too_great, awkward(rng, n_rows)], axis=1)
+    return with_holes(rng, X, rng.choice([0, 0.2, 0.8, 1], 3)) if holes else X
+
+
+def tables(encoded):
+    """The codes, smallest and greatest values of each column."""
+    for j, codes in enumerate(encoded.codes):
+        part = slice(encoded.first[j], encoded.first[j + 1])
+        yield codes, encoded.lower[part], encoded.upper[part]
+
+
+def assert_same(a, b):
+    for x, y in zip(a, b, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+@few_examples
+@given(matrices())
+def test_distinct_codes_are_the_ranks_of_values(X):
+    for column, (codes, lower, upper) in zip(X.T, tables(encode(X)), strict=True):
+        values, ranks = np.unique(column, return_inverse=True)
+        np.testing.assert_array_equal(codes, ranks)
+        np.testing.assert_array_equal(lower, values)
+        np.testing.assert_array_equal(upper, values)
+
+
+@few_examples
+@given(matrices(), st.integers(1, 12), st.none() | generators)
+def test_bins_are_those_of_the_twin(X, max_bins, rng):
+    weights = None if rng is None else quarters(rng, len(X))
+    mass = np.ones(len(X)) if weights is None else weights
+    for column, (codes, lower, upper) in zip(
+        X.T, tables(encode(X, weights, max_bins)), strict=True
+    ):
+        counted = mass > 0  # the codes of the other rows mean nothing
+        low, high = naive.bin_bounds(column, mass, max_bins)
+        assert len(upper) <= max_bins
+        np.testing.assert_array_equal(lower[codes[counted]], low[counted])
+        np.testing.assert_array_equal(upper[codes[counted]], high[counted])
+
+
+@few_examples
+@given(matrices(holes=True), st.sampled_from([0, 1, 3, 12]), st.none() | generators)
+def test_missing_values_have_a_code_of_their_own(X, max_bins, rng):
+    """The others are encoded as if the missing ones were not there."""
+    weights = None if rng is None else quarters(rng, len(X))
+    mass = np.ones(len(X)) if weights is None else weights
+    encoded = encode(X, weights, max_bins, missing=True)
+    for column, (codes, lower, upper) in zip(X.T, tables(encoded), strict=True):
+        known, counted = ~np.isnan(column), mass > 0
+        np.testing.assert_array_equal(codes[counted] == len(upper), ~known[counted])
+        if not (known & counted).any():
+            assert len(lower) == len(upper) == 0
+            continue
+        alone = encode(column[known, None], None if rng is None else mass[known], max_bins)
+        np.testing.assert_array_equal(codes[known & counted], alone.codes[0][counted[known]])
+        assert_same((lower, upper), alone[2:])
+
+
+@pytest.mark.parametrize("step", [1, 0.5], ids=["whole", "halves"])
+@pytest.mark.parametrize(
+    ("n_values", "dtype"),
+    [(255, np.uint8), (256, np.uint16), (2**16 - 1, np.uint16), (2**16, np.uint32)],
+)
+def test_the_code_of_missing_values_has_room(n_values, dtype, step):
+    values = np.append(np.nan, np.arange(n_values) * step)
+    encoded = encode(values[:, None], missing=True)
+    assert encoded.codes.dtype == dtype
+    np.testing.assert_array_equal(encoded.codes[0], np.append(n_values, np.arange(n_values)))
+
+
+@pytest.mark.parametrize("value", [1.0, 0.5])
+def test_missing_values_are_refused_unless_allowed(value):
+    X = np.array([[value, value], [value, np.nan]])
+    with pytest.raises(ValueError, match="missing"):
+        encode(X)
+    weightless = encode(X, np.array([1.0, 0.0]))
+    assert weightless.first.tolist() == [0, 1, 2]
+
+
+def test_a_column_without_values_is_not_rounded():
+    X = np.array([[np.nan, 0.1, np.nan, 0.5, np.nan]] * 2)
+    rounded = rounded_columns(encode(X, missing=True))
+    assert rounded.tolist() == [False, True, False, False, False]
+
+
+@few_examples
+@given(matrices(), st.integers(1, 12))
+def test_values_fall_on_the_side_of_their_code(X, max_bins):
+    for column, (codes, lower, upper) in zip(X.T, tables(encode(X, None, max_bins)), strict=True):
+        assert (lower[1:] > upper[:-1]).all()
+        assert ((lower[codes] <= column) & (column <= upper[codes])).all()
+
+
+@few_examples
+@given(matrices(), st.integers(1, 12), generators)
+def test_weighted_quantiles_are_those_of_repeated_rows(X, max_bins, rng):
+    times = rng.integers(1, 5, len(X))
+    weighted = encode(X, times.astype(float), max_bins)
+    repeated = encode(np.repeat(X, times, axis=0), None, max_bins)
+    assert_same(weighted[1:], repeated[1:])
+    np.testing.assert_array_equal(np.repeat(weighted.codes, times, axis=1), repeated.codes)
+
+
+@few_examples
+@given(matrices(), st.integers(0, 12), generators)
+def test_rows_of_no_weight_are_as_if_they_were_not_there(X, max_bins, rng):
+    weights = quarters(rng, len(X))
+    counted = weights > 0
+    found = encode(X, weights, max_bins)
+    alone = encode(X[counted], weights[counted], max_bins)
+    assert_same(found[1:], alone[1:])
+    np.testing.assert_array_equal(found.codes[:, counted], alone.codes)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bins_have_nearly_equal_weights(weighted):
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(size=(10_000, 1))
+    weights = quarters(rng, 10_000) if weighted else None
+    mass = np.ones(10_000) if weights is None else weights
+    codes = encode(X, weights, 255).codes[0]
+    # Without ties a bin misses its share by less than the heaviest row at either end.
+    shares = np.bincount(codes, mass)
+    assert len(shares) == 255
+    assert np.abs(shares - mass.sum() / 255).max() < mass.max()
+
+
+def test_the_last_bin_ends_with_the_greatest_value_however_weights_are_rounded():
+    weights = np.array([0.05, 0.025, 0.0125, 0.0125])
+    total = np.cumsum(weights)[-1]
+    assert total * 3 / 3 > total  # so that three thirds of it are more than all
+    encoded = encode(np.array([[0.5], [1.5], [2.5], [3.5]]), weights, 3)
+    assert encoded.upper.tolist() == [0.5, 1.5, 3.5]
+    assert encoded.lower.tolist() == [0.5, 1.5, 2.5]
+    assert encoded.codes.tolist() == [[0, 1, 2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("n_values", "dtype"),
+    [(256, np.uint8), (257, np.uint16), (2**16, np.uint16), (2**16 + 1, np.uint32)],
+)
+@pytest.mark.parametrize("step", [1, 0.5], ids=["whole", "halves"])
+def test_codes_have_the_smallest_type(n_values, dtype, step):
+    values = np.arange(n_values) * step
+    X = np.stack([np.random.default_rng(0).permutation(values), np.zeros(n_values)], axis=1)
+    encoded = encode(X)
+    assert encoded.codes.dtype == dtype
+    np.testing.assert_array_equal(encoded.codes[0], X[:, 0] / step)
+    assert not encoded.codes[1].any()
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0]])
+def test_columns_of_any_width_share_the_widest_type(order):
+    values = np.arange(2**16 + 1) / 2
+    X = np.stack([values, values % 150, values % 3], axis=1)[:, order]
+    encoded = encode(X)
+    assert encoded.codes.dtype == np.uint32
+    np.testing.assert_array_equal(encoded.codes, 2 * X.T)
+
+
+def frozen(X):
+    X = X.copy(order="K")
+    X.flags.writeable = False
+    return X
+
+
+LAYOUTS = {
+    "rows": lambda X: X,
+    "columns": np.asfortranarray,
+    "read-only rows": frozen,
+    "read-only columns": lambda X: frozen(np.asfortranarray(X)),
+    "every other row and column": lambda X: np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2],
+    "backwards": lambda X: np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("max_bins", [0, 7])
+def test_any_layout(layout, max_bins):
+    X = np.random.default_rng(0).normal(size=(50, 19)).round(1)
+    assert_same(encode(LAYOUTS[layout](X), None, max_bins), encode(X, None, max_bins))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2", "i1", "u1", "i8", "u8", "?", ">f8"])
+def test_any_type(dtype):
+    X = np.random.default_rng(0).integers(0, 2 if dtype == "?" else 100, (300, 9)).astype(dtype)
+    assert_same(encode(X), encode(X.astype(float)))
+
+
+def test_singles_keep_their_values():
+    X = np.random.default_rng(0).normal(size=(50, 2)).astype(np.float32)
+    for column, (codes, _, upper) in zip(X.T, tables(encode(X)), strict=True):
+        np.testing.assert_array_equal(upper[codes], column)
+
+
+@pytest.mark.parametrize("max_bins", [0, 7])
+def test_any_number_of_threads(max_bins):
+    X = np.random.default_rng(0).normal(size=(400, 33))
+    assert_same(encode(X, None, max_bins, n_jobs=4), encode(X, None, max_bins, n_jobs=1))
+
+
+@pytest.mark.parametrize("max_bins", [0, 7])
+def test_input_is_left_as_it_was(max_bins):
+    X = np.asfortranarray(np.random.default_rng(0).normal(size=(40, 3)))
+    before = X.copy()
+    encode(X, np.ones(40), max_bins)
+    np.testing.assert_array_equal(X, before)
+
+
+# ---- float32 -----------------------------------------------------------------------------------
+
+
+def is_rounded(values):
+    return any(float(np.float32(value)) != value for value in values if abs(value) < 1e38)
+
+
+@pytest.mark.parametrize("max_bins", [0, 3])
+@pytest.mark.filterwarnings("error")
+def test_columns_that_float32_would_round(max_bins):
+    """By one value of many, be it at the lower end of a bin or at the upper one."""
+    X = np.arange(12.0)[:, None] + np.zeros(8)
+    X[4, 1] += 1e-9  # begins the second of three bins
+    X[7, 2] += 1e-9  # ends it
+    X[11, 3] = 2.0**24 + 1
+    X[11, 4] = 2.0**24 + 2
+    X[0, 6] = -0.1
+    X[11, 7] = 1e300  # float32 has nothing like it
+    columns = encode(X, None, max_bins)
+    expected = [
+        is_rounded([*lower, *upper]) or upper.max() > 1e38 for _, lower, upper in tables(columns)
+    ]
+    assert expected == [False, True, True, True, False, False, True, True]
+    assert rounded_columns(columns).tolist() == expected

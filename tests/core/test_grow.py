@@ -1,0 +1,374 @@
+"""Grown trees against their naive twins, and what must hold of every grown tree.
+
+The twins are compared twice: over all cases without the JIT, in a process of its own, as numba
+reads that switch only once; and compiled over a cover of the cases.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import naive
+import numba
+import numpy as np
+import pytest
+from cases import (
+    all_cases,
+    awkward,
+    classifies,
+    cover,
+    data_of,
+    name_of,
+    quarters,
+    recipe_of,
+    with_holes,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forestlab.core.arrays import LEAF, tree_of
+from forestlab.core.groups import group_by_sort, make_groups
+from forestlab.core.questions import KINDS
+from forestlab.core.search import thin
+from forestlab.forest import grow_forest, grow_trees, prepare
+
+WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
+COVER = cover()
+CASES = all_cases() if WITHOUT_JIT else COVER
+N_ROWS = 36 if WITHOUT_JIT else 200  # all within a byte of codes
+SEED = 2**63 + 11
+
+# Cases that ask about one column at a time: floats as awkward as they can be are for these alone.
+ON_COLUMNS = [case for case in COVER if case.learner in ("axis", "band")]
+# Of these what needs no kernel more, where choices are replaced.
+ALL_KNOWN = [case for case in ON_COLUMNS if case.missing == "error"]
+UNWEIGHTED = [case for case in ON_COLUMNS if not case.weighted and case.bag != "balanced"]
+UNWEIGHTED += ALL_KNOWN
+AXIS_CUTS = [case for case in ALL_KNOWN if case.learner == "axis" and case.search != "uniform"]
+over_cover = pytest.mark.parametrize("case", COVER, ids=name_of)
+few_examples = settings(max_examples=100, deadline=None, derandomize=True)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _wrapping_integers():
+    """Keys wrap around by design; numpy warns of it where nothing is compiled."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def train(case, recipe, X, y, weights=None, drawn_by=None):
+    return prepare(X, y, recipe, weights, drawn_by)
+
+
+def grow(case, X, y, weights=None, drawn_by=None, t=1, **more):
+    recipe = recipe_of(case, len(y), **more)
+    return grow_trees(train(case, recipe, X, y, weights, drawn_by), recipe, SEED, t, 1)[0]
+
+
+def plain(case):
+    """The case with all its rows and cuts, and no limits: the kernel stays the same."""
+    return case._replace(bag="none", limits="none", weighted=False, subspace="all", n_thresholds=0)
+
+
+def assert_same_tree(tree, nodes, stats, params):
+    """Equal in all that is chosen or counted; sums may be rounded differently.
+
+    The kernels add and take away row by row, the twins sum afresh. Sums of N_ROWS numbers near 1
+    are then off by some 1e-15; 1e-9 is far above that and far below any real difference. Where
+    numbers cancel (a mean of 0, a spread of 0) only the absolute error is small.
+    """
+    assert len(tree.nodes) == len(nodes)
+    projected = ("cut_low", "cut_high") if len(params) else ()
+    for field in nodes.dtype.names:
+        if field in ("weight", "impurity", *projected):
+            np.testing.assert_allclose(tree.nodes[field], nodes[field], 1e-9, 1e-12, err_msg=field)
+        else:
+            np.testing.assert_array_equal(tree.nodes[field], nodes[field], err_msg=field)
+    np.testing.assert_allclose(tree.stats, stats, 1e-9, 1e-12)
+    np.testing.assert_allclose(tree.params, params, 1e-9, 1e-12)
+
+
+# ---- the twins ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run_without_jit():
+    """All cases in a process of its own, which runs while this one compiles."""
+    if WITHOUT_JIT:
+        yield None
+        return
+    only = ["-k", test_tree_is_that_of_its_twin.__name__, "-p", "no:cacheprovider"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest", __file__, *only, "--tb=short", "--maxfail=3"],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as run:
+        yield run
+        run.kill()
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_tree_is_that_of_its_twin(case, run_without_jit):
+    data = data_of(case, N_ROWS)
+    twin = naive.grow_tree(*data[:2], recipe_of(case, N_ROWS), SEED, 1, *data[2:], case.max_bins)
+    assert_same_tree(grow(case, *data), *twin)
+
+
+def wide_data():
+    """More distinct values than a byte has, so codes of two, and nodes too sparse for bins."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 5))
+    return X, (X[:, 0] + X[:, 1] + rng.normal(size=600) > 0)[:, None].astype(float)
+
+
+def test_twin_with_wide_codes():
+    case = plain(next(c for c in AXIS_CUTS if c.criterion == "gini" and c.search == "exact"))
+    X, y = wide_data()
+    recipe = recipe_of(case, len(y), max_depth=4)
+    assert train(case, recipe, X, y).columns.codes.dtype == np.uint16
+    twin = naive.grow_tree(X, y, recipe, SEED, 1)
+    assert_same_tree(grow(case, X, y, max_depth=4), *twin)
+
+
+@over_cover
+def test_twin_with_many_constant_columns(case):
+    """Which are constant is kept as bits, here in three words."""
+    X, y, weights, drawn_by = data_of(case, 36)
+    many = np.zeros((36, 130))
+    many[:, np.random.default_rng(2).choice(130, 5, replace=False)] = X
+    recipe = recipe_of(case, 36)._replace(features_per_tree=0)
+    training = train(case, recipe, many, y, weights, drawn_by)
+    twin = naive.grow_tree(many, y, recipe, SEED, 1, weights, drawn_by, case.max_bins)
+    assert_same_tree(grow_trees(training, recipe, SEED, 1, 1)[0], *twin)
+
+
+@pytest.mark.parametrize("criterion", naive.IMPURITIES)
+def test_a_split_without_gain_is_made_unless_forbidden(criterion):
+    case = plain(next(c for c in AXIS_CUTS if c.criterion == criterion and c.rho == 0))
+    corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
+    exclusive = np.array([[0], [1], [1], [0]], float)
+    assert len(grow(case, corners, exclusive).nodes) == 7
+    assert len(grow(case, corners, exclusive, min_impurity_decrease=1e-6).nodes) == 1
+
+
+@pytest.mark.parametrize("midpoint", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_cut_separates_any_two_numbers(midpoint, dtype):
+    case = plain(next(c for c in AXIS_CUTS if c.rho == 0))._replace(midpoint=midpoint)
+    values = np.unique(awkward(np.random.default_rng(0), 1000, dtype))
+    for a, b in pairwise(values):
+        nodes = grow(case, np.array([[b], [a]], dtype), np.array([[0.0], [1.0]])).nodes
+        assert a <= nodes["cut_high"][0] < b
+        assert naive.walk(nodes, [a]) == 1
+        assert naive.walk(nodes, [b]) == 2
+
+
+# ---- what holds of every tree ------------------------------------------------------------------
+
+generators = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+@st.composite
+def problems(draw, cases=ON_COLUMNS, **replaced):
+    """A case, X of either float type, y, weights and drawn_by.
+
+    Hypothesis chooses case, size and a seed; numbers it chose itself would be mostly the same.
+    """
+    case = draw(st.sampled_from(cases))._replace(**replaced)
+    n_rows, rng = draw(st.integers(1, 30)), draw(generators)
+    X = awkward(rng, (n_rows, 5), draw(st.sampled_from([np.float64, np.float32])))
+    if case.missing != "error":
+        X = with_holes(rng, X, rng.choice([0, 0.2, 0.8, 1], 5)).astype(X.dtype)
+    y = rng.integers(0, 3, (n_rows, case.n_targets)).astype(float)
+    weights = quarters(rng, n_rows) if case.weighted else None
+    return case, X, y, weights, quarters(rng, n_rows) if case.bag == "by weight" else None
+
+
+@few_examples
+@given(problems())
+def test_twin_on_any_data(problem):
+    case, X, y, weights, drawn_by = problem
+    recipe = recipe_of(case, len(y))
+    twin = naive.grow_tree(X.astype(float), y, recipe, SEED, 1, weights, drawn_by, case.max_bins)
+    assert_same_tree(grow(*problem), *twin)
+
+
+@few_examples
+@given(problems())
+def test_children_share_out_their_parent(problem):
+    case, *data = problem
+    nodes, stats = grow(case, *data)[:2]
+    parents = np.flatnonzero(nodes["kind"] != LEAF)
+    left, right = nodes["left"][parents], nodes["right"][parents]
+    n_rows, weight = nodes["n_rows"], nodes["weight"]
+    assert (left == parents + 1).all()
+    assert (right > left).all()
+    np.testing.assert_array_equal(n_rows[left] + n_rows[right], n_rows[parents])
+    # Weights that balance classes are no round numbers; sums of 30 are off by 1e-15 of themselves.
+    np.testing.assert_allclose(weight[left] + weight[right], weight[parents], 1e-12)
+    n_sums = stats.shape[1] if classifies(case) else 1
+    sums = stats[:, :n_sums]
+    np.testing.assert_allclose(sums[left] + sums[right], sums[parents], 1e-12)
+    least = recipe_of(case, 1).settings.min_samples_leaf
+    assert (n_rows[[*left, *right]] >= least).all()
+
+
+@few_examples
+@given(problems())
+def test_rows_reach_the_leaf_they_grew_into(problem):
+    case, X, y, weights, drawn_by = problem
+    tree = grow(*problem)
+    weights = np.ones(len(y)) if weights is None else weights
+    recipe = recipe_of(case, len(y))
+    weights = naive.tree_weights(naive.tree_key(SEED, 1), y, recipe, weights, drawn_by)
+    ends = np.array([naive.walk(tree.nodes, x, params=tree.params) for x in X])
+    for leaf in np.flatnonzero(tree.nodes["kind"] == LEAF):
+        rows = (ends == leaf) & (weights > 0)
+        assert rows.sum() == tree.nodes["n_rows"][leaf]
+        of_rows = naive.stats_of(y[rows], weights[rows], recipe.n_classes)
+        # As in assert_same_tree: sums in another order.
+        np.testing.assert_allclose(tree.stats[leaf], of_rows, 1e-9, 1e-12)
+
+
+@few_examples
+@given(problems(UNWEIGHTED, bag="none", limits="none", weighted=False), generators)
+def test_a_weight_of_two_is_the_row_twice(problem, rng):
+    case, X, y, *_ = problem
+    times = rng.integers(1, 4, len(y))
+    weighted = grow(case, X, y, times.astype(float))
+    repeated = grow(case, np.repeat(X, times, axis=0), np.repeat(y, times, axis=0))
+    for field in ("kind", "feature", "left", "right", "cut_high", "missing", "weight"):
+        np.testing.assert_array_equal(weighted.nodes[field], repeated.nodes[field], err_msg=field)
+
+
+@few_examples
+@given(problems([case for case in ON_COLUMNS if case.rho], limits="none"))
+def test_more_parameters_are_no_worse(problem):
+    """The parameters drawn for rho are the first of those drawn for rho + 1."""
+    scores = [root_score(grow(*problem, max_depth=1, rho=rho).nodes) for rho in range(1, 9)]
+    # Of scores within a tie the first feature wins, so a score may rise by that much.
+    assert all(b <= a + tie for (a, tie), (b, _) in pairwise(scores))
+
+
+def root_score(nodes):
+    """The weight × impurity below the root, and how near to it a tie is."""
+    below = nodes[1:] if len(nodes) > 1 else nodes
+    tie = naive.TIE * nodes[0]["n_rows"] * nodes[0]["weight"] * nodes[0]["impurity"]
+    return below["weight"] @ below["impurity"], tie
+
+
+LEAF_LIMITS = [
+    *({"min_samples_leaf": rows} for rows in range(1, 6)),
+    *({"min_weight_fraction_leaf": share} for share in (0.1, 0.25)),
+]
+
+
+@few_examples
+@given(
+    problems([case for case in ALL_KNOWN if case.search == "boundary"], rho=0, n_thresholds=0),
+    st.data(),
+)
+def test_boundaries_are_enough(problem, data):
+    """Whatever the leaves need: a better cut would lie at a boundary, or at the limit itself."""
+    case, *rest = problem
+    limits = data.draw(st.sampled_from(LEAF_LIMITS))
+    found = [
+        root_score(grow(case._replace(search=search), *rest, max_depth=1, **limits).nodes)
+        for search in ("boundary", "exact")
+    ]
+    # Each may be off by a tie, and take a cut that is a tie from its best.
+    assert abs(found[0][0] - found[1][0]) <= 4 * found[0][1]
+
+
+@few_examples
+@given(st.integers(1, 40), st.integers(0, 2**64 - 1))
+def test_fewer_thresholds_are_some_of_more(n_cuts, key):
+    groups = make_groups(n_cuts, 1, 1)
+    before = set()
+    for n_kept in range(1, n_cuts + 2):
+        groups.cuts[:] = np.arange(n_cuts)
+        kept = groups.cuts[: thin(groups, n_cuts, n_kept, np.uint64(key))].tolist()
+        assert kept == sorted(naive.shuffled(range(n_cuts), key)[:n_kept])
+        assert before <= set(kept)
+        assert not groups.chosen.any()
+        before = set(kept)
+
+
+@few_examples
+@given(generators, st.integers(1, 80), st.integers(1, 32))
+def test_sorted_groups(rng, n_rows, n_bits):
+    """Rows stand by key, those of one key in their order; in used scratch too."""
+    keys = rng.integers(0, 2**n_bits, n_rows, np.uint32)
+    groups = make_groups(n_rows, 2**n_bits, 1)
+    groups.keys[:] = keys
+    for _ in range(2):
+        n_groups = group_by_sort(groups, int(keys.min()), int(keys.max()), n_rows)
+    values, counts = np.unique(keys, return_counts=True)
+    np.testing.assert_array_equal(groups.key[:n_groups], values - values[0])
+    np.testing.assert_array_equal(groups.end[:n_groups], np.cumsum(counts))
+    places = groups.order & np.uint64(2**32 - 1)
+    np.testing.assert_array_equal(places, np.argsort(keys, kind="stable"))
+
+
+# ---- randomness by place -----------------------------------------------------------------------
+
+
+@over_cover
+def test_a_shallow_tree_is_the_top_of_a_deep_one(case):
+    data = data_of(case, 200)
+    deep = grow(case, *data, max_depth=40)
+    for depth in range(naive.depths(deep.nodes).max() + 1):
+        shallow = grow(case, *data, max_depth=depth)
+        nodes, kept = naive.cut(deep.nodes, depth)
+        upper = deep._replace(nodes=nodes, stats=deep.stats[kept])
+        assert as_bytes(with_own_pool(shallow)) == as_bytes(with_own_pool(upper))
+
+
+def with_own_pool(tree):
+    """The tree with its nodes' parameters in their order, and no others."""
+    nodes, params = tree.nodes.copy(), [np.zeros(0)]
+    for node in nodes:
+        if node["params"] >= 0:
+            start = node["params"]
+            size = 1 + KINDS[node["kind"]].n_params(int(tree.params[start]))
+            node["params"] = sum(map(len, params))
+            params.append(tree.params[start : start + size])
+    return tree._replace(nodes=nodes, params=np.concatenate(params))
+
+
+@over_cover
+def test_a_forest_is_the_same_alone_or_as_a_part_and_on_any_threads(case):
+    X, y, weights, drawn_by = data_of(case, 200)
+    recipe = recipe_of(case, 200)
+    training = train(case, recipe, X, y, weights, drawn_by)
+    forest = grow_forest(training, recipe, SEED, 6)
+    for n_jobs in 2, 4:
+        assert as_bytes(grow_forest(training, recipe, SEED, 6, n_jobs)) == as_bytes(forest)
+    for n_trees in range(1, 6):
+        part = grow_forest(training, recipe, SEED, n_trees, 2)
+        for t in range(n_trees):
+            assert as_bytes(tree_of(part, t)) == as_bytes(tree_of(forest, t))
+    assert as_bytes(grow_trees(training, recipe, SEED, 5, 1)[0]) == as_bytes(tree_of(forest, 5))
+
+
+def as_bytes(arrays):
+    return [array.tobytes() for array in arrays]
+
+
+# ---- the twins again ---------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(WITHOUT_JIT, reason="this is that process")
+def test_trees_are_those_of_their_twins_without_the_jit(run_without_jit):
+    """The last test, as it waits for the other process."""
+    output, _ = run_without_jit.communicate()
+    assert run_without_jit.returncode == 0, output
+    assert re.search(rf"\b{len(all_cases())} passed", output)

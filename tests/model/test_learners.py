@@ -1,0 +1,220 @@
+"""Weak learners as an estimator has them: what any tree can do, and what each is good for."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine, make_friedman1
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.model_selection import train_test_split
+from small import as_bytes, data_for, forest_for
+
+from forestlab import (
+    ForestClassifier,
+    ForestRegressor,
+    TreeClassifier,
+    TreeRegressor,
+    build_tree,
+    load,
+)
+from forestlab.core.options import Band, Fitted, Oblique, Quadratic
+from forestlab.core.walk import is_plain
+
+LEARNERS = {
+    "oblique": Oblique(terms=3),
+    "signs": Oblique(weights="signs"),
+    "fitted": Fitted(),
+    "quadratic": Quadratic(),
+    "band": Band(),
+    "oblique band": Band(projection="oblique"),
+}
+TASKS = {"oblique": "classification", "fitted": "regression", "quadratic": "classification"}
+TASKS |= {"signs": "classification", "band": "regression", "oblique band": "classification"}
+
+pytestmark = pytest.mark.filterwarnings("error")
+over_learners = pytest.mark.parametrize("name", LEARNERS)
+
+
+def fitted(name, n_trees=7, **params):
+    """A forest of a learner and its data; a task a learner, as kernels take seconds to compile."""
+    X, y = data_for(TASKS[name])
+    model = forest_for(TASKS[name], n_trees, learner=LEARNERS[name], **params)
+    return model.fit(X, y), X, y
+
+
+# ---- what any tree can do ----------------------------------------------------------------------
+
+
+@over_learners
+def test_a_depth_is_a_refit_and_first_trees_are_the_smaller_forest(name):
+    model, X, _ = fitted(name)
+    for depth in (1, 3):
+        shallow = fitted(name, max_depth=depth)[0]
+        assert as_bytes(model.predict(X, depth=depth)) == as_bytes(shallow.predict(X))
+        assert as_bytes(*model.predict_oob(X, depth=depth)) == as_bytes(*shallow.predict_oob(X))
+    few = fitted(name, 3)[0]
+    assert as_bytes(few.predict_trees(X)) == as_bytes(model.predict_trees(X)[:3])
+
+
+@over_learners
+def test_any_number_of_threads_grows_the_same_bits(name):
+    model, other = fitted(name)[0], fitted(name, n_jobs=3)[0]
+    assert as_bytes(*model.forest_) == as_bytes(*other.forest_)
+
+
+@over_learners
+def test_it_is_saved_and_loaded(name, tmp_path):
+    model, X, _ = fitted(name)
+    model.save(tmp_path / "a.forest")
+    back = load(tmp_path / "a.forest")
+    assert back.get_params() == model.get_params()
+    assert as_bytes(back.predict(X)) == as_bytes(model.predict(X))
+    assert not is_plain(back.forest_)
+
+
+@over_learners
+def test_a_tree_tells_what_it_asks(name):
+    model, X, _ = fitted(name)
+    view = model.view(0)
+    asked = view.export_text().splitlines()[0]
+    words = {"quadratic": "²", "oblique": "·", "fitted": "·", "signs": "·", "oblique band": "·"}
+    assert words.get(name, "<") in asked
+    assert asked.split(" ≤ ")[0].strip("|- ") in view.explain(X[0])
+    assert len(view.draw().figure.axes) == 1
+    again = build_tree(view.describe())
+    assert as_bytes(again.predict(X)) == as_bytes(view.predict(X))
+
+
+@over_learners
+def test_columns_share_what_their_questions_gain(name):
+    """The first three columns decide; the last does not."""
+    found = fitted(name, 40)[0].feature_importances_
+    assert np.isclose(found.sum(), 1.0)
+    assert found[:3].min() > found[3]
+
+
+def test_a_column_of_another_unit_changes_no_answer():
+    """Powers of two, so that nothing is rounded."""
+    X, y = data_for("classification")
+    for learner in Oblique(terms=3), Quadratic():
+        grown = forest_for("classification", learner=learner).fit(X, y)
+        scaled = forest_for("classification", learner=learner).fit(X * [1, 64, 2**-9, 4], y)
+        assert as_bytes(scaled.predict_proba(X * [1, 64, 2**-9, 4])) == as_bytes(
+            grown.predict_proba(X)
+        )
+
+
+# ---- mistakes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("search", ["boundary", "uniform"])
+def test_a_band_refuses_searches_whose_cuts_make_no_pairs(search):
+    X, y = data_for("classification")
+    with pytest.raises(
+        ValueError, match=f"search must be one of 'exact', 'histogram'; got '{search}'"
+    ):
+        TreeClassifier(learner="band", search=search).fit(X, y)
+
+
+def test_columns_too_large_to_be_joined_are_refused():
+    X, y = data_for("classification")
+    X[3, 1] = -1e200
+    TreeClassifier(max_depth=2).fit(X, y)
+    with pytest.raises(ValueError, match="X must lie between -1e150 and 1e150; got 1e\\+200"):
+        TreeClassifier(learner="oblique", max_depth=2).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (Oblique(terms=0), "learner.terms must be a whole number of at least 1"),
+        (Oblique(weights="two"), "learner.weights must be one of 'uniform', 'signs'"),
+        (Band(projection="circle"), "learner.projection must be one of 'axis', 'oblique'"),
+        ("oblik", "learner must be one of 'axis', 'oblique'"),
+    ],
+)
+def test_a_wrong_option_is_named(learner, words):
+    with pytest.raises(ValueError, match=words):
+        TreeClassifier(learner=learner).fit([[0.0], [1.0]], [0, 1])
+
+
+# ---- what each is good for ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_values", [20, 64])
+def test_a_band_of_depth_1_parts_an_interval_from_its_outside(n_values):
+    X = np.arange(float(n_values))[:, None]
+    y = ((X[:, 0] > 5) & (X[:, 0] < 11)).astype(float)
+    tree = TreeRegressor(learner="band", max_depth=1).fit(X, y)
+    assert (tree.predict(X) == y).all()
+    assert tree.tree_.nodes["cut_low"][0] == 5.5
+    assert tree.tree_.nodes["cut_high"][0] == 10.5
+
+
+def disc(n_rows, seed):
+    X = np.random.default_rng(seed).uniform(-1, 1, (n_rows, 2))
+    return X, (X**2).sum(axis=1) < 2 / np.pi  # half of the square
+
+
+def test_one_quadratic_question_finds_a_disc():
+    tree = TreeClassifier(learner="quadratic", rho=1000, max_depth=1, random_state=0)
+    assert tree.fit(*disc(1000, 0)).score(*disc(1000, 1)) > 0.95
+
+
+def turned_checkerboard(n_rows, seed):
+    """Squares along the diagonals."""
+    X = np.random.default_rng(seed).uniform(-2, 2, (n_rows, 2))
+    along = np.column_stack([X.sum(axis=1), X[:, 0] - X[:, 1]])
+    return X, np.floor(along).sum(axis=1).astype(int) % 2
+
+
+def test_oblique_questions_follow_a_turned_checkerboard():
+    """By ten pairs of forests, of rows of their own."""
+    gains, leaves = [], []
+    for seed in range(10):
+        train, test = turned_checkerboard(500, seed), turned_checkerboard(1000, 1000 + seed)
+        grown = {
+            learner: ForestClassifier(
+                20, learner=learner, max_features=2, n_jobs=2, random_state=seed
+            ).fit(*train)
+            for learner in ("axis", "oblique", "fitted")
+        }
+        gains.append(grown["oblique"].score(*test) - grown["axis"].score(*test))
+        n_leaves = {name: sum(t.tree_.n_leaves for t in m.estimators_) for name, m in grown.items()}
+        leaves.append(n_leaves["axis"] - n_leaves["fitted"])
+    for differences in gains, leaves:  # above 0 by chance once in 100,000 times
+        assert stats.ttest_1samp(differences, 0, alternative="greater").pvalue < 1e-5
+
+
+# ---- extremely randomised trees ----------------------------------------------------------------
+
+SETS = {
+    "iris": lambda: load_iris(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+    "breast cancer": lambda: load_breast_cancer(return_X_y=True),
+    "diabetes": lambda: load_diabetes(return_X_y=True),
+    "friedman1": lambda: make_friedman1(400, noise=1.0, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_extra_trees_are_as_good_as_those_of_scikit_learn(name):
+    """Over 20 splits, both fitted to each; a difference would show in the mean of the paired ones.
+
+    At 4 standard errors one of five sets would fail by chance once in 3,000 times.
+    """
+    X, y = SETS[name]()
+    regression = name in ("diabetes", "friedman1")
+    ours, theirs = (
+        (ForestRegressor, ExtraTreesRegressor)
+        if regression
+        else (ForestClassifier, ExtraTreesClassifier)
+    )
+    differences = []
+    for seed in range(20):
+        X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=seed)
+        common = {"max_features": 0.5, "bootstrap": False, "random_state": seed}
+        a = ours(30, search="uniform", **common).fit(X_train, y_train).score(X_test, y_test)
+        b = theirs(30, **common).fit(X_train, y_train).score(X_test, y_test)
+        differences.append(a - b)
+    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    assert abs(np.mean(differences)) < 4 * error

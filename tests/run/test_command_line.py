@@ -1,0 +1,331 @@
+"""What a command line means, and what is said of one that is wrong: in this process, quickly."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+from hydra.core.override_parser.types import Quote, QuotedString
+from hydra.errors import MissingConfigException
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mlflow import MlflowClient
+
+from forestlab.config import ConfigError
+from forestlab.run import checks
+from forestlab.run import command as run
+from forestlab.run.job import Result
+from forestlab.run.mistakes import MISTAKES, PACKAGES, one_line
+
+FREE = [
+    "dataset=iris",
+    "study=off",
+    "n_estimators=2",
+    "tracking=none",
+]  # tracking.* may be any text
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    return tmp_path
+
+
+# ---- values ------------------------------------------------------------------------------------
+
+TEXTS = [
+    "sqlite:////tmp/x.db",
+    "C:\\dir\\a:b.csv",
+    " a  b ",
+    "a,b",
+    "a=b",
+    "[a]{b}(c)",
+    "\\",
+    "it's",
+    'say "hi"',
+    "'\\'\"",
+    "$a ~b #c %20 *?!",
+    "null",
+    "1e3",
+    "",
+    "ü€\t",
+]
+
+
+def quoted(text: str) -> str:
+    """As a person has to write it on Hydra's command line."""
+    return QuotedString(text, Quote.single).with_quotes()
+
+
+def names(*arguments: str) -> list[str]:
+    return [config.tracking.run_name for config in run.jobs([*FREE, *arguments])]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_value_is_what_was_written(text):
+    override = f"tracking.run_name={quoted(text)}"
+    assert names(override) == [text]
+    assert names(override, "-m", "seed=0,1") == [text, text]
+
+
+@pytest.mark.parametrize("override", ["tracking.run_name=sqlite:////tmp/x.db", "++seed=1"])
+def test_what_needs_no_quotes_needs_none(override):
+    key, value = override.lstrip("+").split("=")
+    for config in run.jobs([*FREE, override, "-m", "max_depth=1,2"]):
+        assert str(run.configs.flat(config)[key]) == value
+
+
+def test_swept_values_are_what_was_written():
+    choices = ",".join(map(quoted, TEXTS))
+    assert names("-m", f"tracking.run_name={choices}") == TEXTS
+    assert names("-m", f"tracking.run_name=choice({choices})") == TEXTS
+
+
+def test_values_in_lines_of_sweeps_are_what_was_written():
+    lines = [shlex.quote(f"tracking.run_name={quoted(text)}") for text in TEXTS]
+    assert names(f"sweeps=[{','.join(map(quoted, lines))}]") == TEXTS
+    assert names(f"tracking.run_name={quoted('a=b')}", 'sweeps=["seed=0,1"]') == ["a=b", "a=b"]
+
+
+@settings(max_examples=10, deadline=None)  # each composes, in tenths of a second
+@given(st.lists(st.text().filter(lambda text: "${" not in text), min_size=1, max_size=20))
+def test_any_text_can_be_a_value(texts):
+    assert names("-m", f"tracking.run_name={','.join(map(quoted, texts))}") == texts
+
+
+def test_hydra_hands_the_same_values_to_the_jobs(monkeypatch):
+    """It takes what it parsed as text and parses that again; names are told without its escapes."""
+    handed = []
+
+    def do(batch, config, name, experiment):
+        handed.append((config, name))
+        return Result(name, "FINISHED", None, {})
+
+    monkeypatch.setattr(run.Batch, "do", do)
+    texts = ["a:b", "a b", "a,b=c", "'\\"]
+    target = f"dataset.target={','.join(map(quoted, texts))}"
+    path = str(Path(__file__).parent / "none.csv")
+    monkeypatch.setattr(checks, "check", lambda config, shelf: None)
+    assert run.main(["dataset=csv", f"dataset.path={path}", "-m", target]) == 0
+    assert [config.dataset.target for config, _ in handed] == texts
+    assert {config.dataset.path for config, _ in handed} == {path}
+    assert [name for _, name in handed] == [f"forest csv dataset.target={text}" for text in texts]
+
+
+def test_what_refers_to_another_key_is_looked_up():
+    (config,) = run.jobs([*FREE, "tracking.run_name=${model.name}:${seed}", "seed=3"])
+    assert config.tracking.run_name == "forest:3"
+    assert names("tracking.run_name=run ${seed}", "-m", "seed=0,1") == ["run 0", "run 1"]
+
+
+def test_a_sweep_is_logged_where_an_unquoted_uri_says(home):
+    """With a colon in a file's name too."""
+    rows = "\n".join(f"{k},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(40))
+    path, uri = home / "own:1.csv", f"sqlite:///{home / 'other.db'}"
+    path.write_text(f"a,b,answer\n{rows}\n")
+    data = ["dataset=csv", f"dataset.path={path}", "dataset.target=answer"]
+    small = ["n_estimators=2", "study=off", "tracking=lean"]
+    assert run.main([*data, *small, "-m", "seed=0,1", f"tracking.uri={uri}"]) == 0
+    runs = MlflowClient(uri).search_runs(["1"], "tags.model = 'forest'")
+    assert {run.data.params["dataset.path"] for run in runs} == {str(path)}
+    assert len(runs) == 2
+
+
+# ---- keys --------------------------------------------------------------------------------------
+
+
+def test_a_key_that_there_is_may_be_added_or_forced():
+    for override in ("max_depth=1", "+max_depth=1", "++max_depth=1"):
+        (single,) = run.jobs([*FREE, override])
+        (swept,) = run.jobs([*FREE, "-m", override])
+        assert single.max_depth == swept.max_depth == 1
+    forced = run.jobs([*FREE, "-m", "++max_depth=1,2", "+hydra.launcher.n_jobs=2"])
+    assert [config.max_depth for config in forced] == [1, 2]
+
+
+def test_what_is_forced_wins_over_the_lines_of_sweeps():
+    lines = 'sweeps=["seed=0,1", "seed=2"]'
+    assert [config.seed for config in run.jobs([*FREE, "++seed=5", lines])] == [5, 5]
+
+
+def test_flags_may_stand_anywhere(home):
+    (home / "model").mkdir()
+    own = "defaults: [forest]\nname: mine\nmax_features: 1\n"
+    (home / "model/mine.yaml").write_text(own)
+    words = ["model=mine", "--config-dir", str(home), "dataset=iris", "--multirun", "seed=0,1"]
+    assert [config.model.name for config in run.jobs(words)] == ["mine", "mine"]
+    everything = run.jobs(["-m", "model=glob(*)", "--config-dir", str(home), "dataset=iris"])
+    assert "mine" in [config.model.name for config in everything]
+
+
+def test_an_experiment_of_ones_own_is_checked_too(home):
+    (home / "experiment").mkdir()
+    for text, key in (
+        ("max_dept: 3", "max_dept"),
+        ("model: {foo: 1}", "foo"),
+        ("sweeps: ['++max_dept=1']", "max_dept"),
+        ("sweeps: ['seed=0', 'model.foo=1']", "model.foo"),
+    ):
+        (home / "experiment/mine.yaml").write_text(f"# @package _global_\n{text}\n")
+        with pytest.raises(MISTAKES) as error:
+            run.jobs(["experiment=mine", "--config-dir", str(home)])
+        assert key in one_line(error.value)
+
+
+@pytest.mark.parametrize("sweep", ["interval(1,5)", "choice(1,2)", "range(1,5)"])
+def test_another_sweepers_keys_are_checked_too(sweep):
+    other = [*FREE, "-m", "hydra.sweeper._target_=other.Sweeper"]
+    assert len(run.jobs([*other, f"max_depth={sweep}", "model=tree,forest"])) == 1
+    with pytest.raises(ConfigError, match="there is no option 'max_dept': did you mean max_depth"):
+        run.jobs([*other, f"++max_dept={sweep}"])
+
+
+def test_a_name_tells_the_last_word_on_a_key():
+    (config,) = run.jobs([*FREE, "max_depth=3", "++max_depth=5"])
+    said = ["max_depth=3", "++max_depth=5", "+tracking.uri=x", "hydra/launcher=basic", "~search"]
+    assert config.max_depth == 5
+    assert run.job_name(config, run.parsed(said)) == "forest iris max_depth=5 ~search"
+
+
+# ---- mistakes ----------------------------------------------------------------------------------
+
+WRONG = [
+    # groups and keys
+    ("maxdepth=3", "no option 'maxdepth': did you mean max_depth?"),
+    ("datset=iris", "no option 'datset': did you mean dataset?"),
+    ("model.maxdepth=3", "no option 'model.maxdepth': did you mean max_depth?"),
+    ("maxfeatures=3", "no option 'maxfeatures': did you mean model.max_features?"),
+    ("colour=red", "no option 'colour': the top level has dataset, model"),
+    ("++max_dept=1", "no option 'max_dept': did you mean max_depth?"),
+    ("+max_dept=1", "no option 'max_dept': did you mean max_depth?"),
+    ("+empty={}", "no option 'empty'"),
+    ("+model.foo=1", "no option 'model.foo': model has bootstrap, "),
+    ("++search.x=1", "no option 'search.x': search has bins, n_thresholds, name, threshold"),
+    ("++model={foo:1}", "Key 'foo' not in 'ModelConfig'"),
+    ("-m ++max_dept=1,2", "no option 'max_dept': did you mean max_depth?"),
+    ("experiment=tree_regression ++max_dept=1", "no option 'max_dept'"),
+    ('sweeps=["sede=1"]', "no option 'sede': did you mean seed?"),
+    ('sweeps=["++model.foo=1,2"]', "no option 'model.foo'"),
+    ("~max_depth", "Could not delete from config"),
+    ("model=forst", "no model=forst: choose bagging, extra_trees, forest, rno, subspace, tree."),
+    ("model=", "no model=: choose bagging, extra_trees, forest"),
+    ("model=null", "no model=null: choose bagging, extra_trees, forest"),
+    ("model=5", "no model=5: choose bagging, extra_trees, forest"),
+    ("-m model=forest,null", "no model=null: choose bagging, extra_trees, forest"),
+    ("-m model=forest,tre", "no model=tre: choose bagging, extra_trees, forest"),
+    ("-m model=glob(x*)", "model=glob(x*) has no values"),
+    ("experiment=tree", "no experiment=tree: choose "),
+    ("experiment=tree_regression,variants", "one at a time"),
+    ("hydra/launcher=foo", "no hydra/launcher=foo: choose basic, or install one of "),
+    ("hydra/sweeper=nevergrad", "is not installed: pip install hydra-nevergrad-sweeper."),
+    # words that are no overrides
+    ("model", "'model' cannot be read: write KEY=VALUE"),
+    ("=3", "'=3' names no option"),
+    (["max_depth =3"], "'max_depth =3' cannot be read: write KEY=VALUE, without spaces"),
+    ("-m max_depth=1, 5", "'max_depth=1,' cannot be read: write KEY=VALUE"),
+    ("dataset.path=a=b.csv", "'dataset.path=a=b.csv' cannot be read: a value with"),
+    ('dataset.path="a', "needs quotes that the shell leaves"),
+    ("max_depth=${seed", "cannot be read"),
+    ("--foo", "unrecognized arguments: --foo; --help"),
+    ("--cfg nothing", "argument --cfg/-c: invalid choice: 'nothing'"),
+    ("--cfg job maxdepth=3", "no option 'maxdepth': did you mean max_depth?"),
+    ("--help model=forst", "no model=forst: choose"),
+    ("--config-name=foo", "Cannot find primary config 'foo'."),
+    ("--config-dir=/nowhere", "--config-dir: there is no folder /nowhere."),
+    ("--config-path=/nowhere", "your own configs join with --config-dir."),
+    ("--experimental-rerun=/nowhere", "--experimental-rerun is not for runs of forestlab"),
+    # values
+    ("max_depth=x", "max_depth=x: Value 'x' of type 'str' could not be converted to Integer"),
+    ("max_depth=", "max_depth=: Value '' of type 'str' could not be converted to Integer"),
+    ("-m seed=0,x", "seed=x: Value 'x' of type 'str' could not be converted to Integer"),
+    ("n_estimators=null", "n_estimators=null: field 'n_estimators' is not Optional"),
+    ("n_estimators=0", "n_estimators must be a whole number of at least 1; got 0"),
+    ("-m max_depth=1,-2", "max_depth must be a whole number of at least 1 or None; got -2"),
+    ("resume=maybe", "resume=maybe: Value 'maybe' is not a valid bool"),
+    ("seed=-1", "seed must be a whole number from 0 to 2**32 - 1; got -1."),
+    ("max_depth=${nothing}", "max_depth=${nothing} cannot be looked up: Interpolation key"),
+    ("max_depth=${oc.env:NO_SUCH}", "max_depth=${oc.env:NO_SUCH} cannot be looked up"),
+    ("seed=${seed}", "seed=${seed} cannot be looked up: Recursive"),
+    ("tracking.run_name='\\${seed}'", "tracking.run_name=${seed}: a value cannot have ${"),
+    ("max_depth=???", "max_depth must be given: add max_depth=… to the command."),
+    ("criterion=variance", "criterion=variance does not fit dataset=digits"),
+    ("model.class_weight=foo", "class_weight must be"),
+    ("dataset=boston model.class_weight=balanced", "does not go with regression"),
+    ("model=tree model.bootstrap=true", "does not go with a single tree"),
+    # plug-ins
+    ("plugins=[no_such_module]", "plugins: there is no module 'no_such_module': "),
+    ("plugins=[pandas.no_such]", "plugins: there is no module 'pandas.no_such': "),
+    ("plugins=[.relative]", "plugins: .relative cannot be imported: "),
+    ("plugins=pandas", "plugins=pandas: "),
+    ("-m plugins=[pandas],[no_such_module]", "plugins: there is no module 'no_such_module': "),
+    # sweeps
+    ("max_depth=1,2", "max_depth=1,2 is a sweep: add -m"),
+    ("-m seed=range(0)", "seed=range(0) has no values: there is nothing to run."),
+    ("-m seed=range(1,5,0)", "seed=range(1,5,0): "),
+    ("-m seed=choice()", "empty choice"),
+    ("-m seed=interval(0,1)", "an interval needs another"),
+    ("sweeps=[]", "sweeps=[] has no runs"),
+    ('sweeps=["seed=range(0)"]', "seed=range(0) has no values"),
+    ('sweeps=["\'seed=1"]', "cannot be read: No closing quotation."),
+    ('sweeps=["seed"]', "'seed' cannot be read: write KEY=VALUE"),
+    # files and places
+    ("dataset=csv", "dataset.path"),
+    ("dataset=csv dataset.path=/none.csv", "dataset.path=/none.csv is not a file"),
+    ("tracking.uri=foo/bar", "tracking.uri must begin with one of sqlite"),
+    ("tracking.uri=http://127.0.0.1:1", "no MLflow server answers at http://127.0.0.1:1"),
+    ("tracking.uri=sqlite:///", "tracking.uri must name a file; got 'sqlite:///'"),
+    ("tracking.uri=sqlite:////proc/none/x.db", "/proc/none cannot be written"),
+    (f"tracking.uri=sqlite:///{__file__}", "is not a database of SQLite"),
+    ("tracking.experiment=", "tracking.experiment must be a name; got ''."),
+]
+
+
+def told_of(capsys) -> str:
+    """The one line that a person sees."""
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+@pytest.mark.parametrize(("words", "told"), WRONG, ids=[str(words) for words, _ in WRONG])
+def test_a_mistake_is_one_line_and_nothing_is_written(words, told, home, capsys):
+    assert run.main(words.split() if isinstance(words, str) else words) == 2
+    assert told in told_of(capsys)
+    assert not list(home.iterdir())
+
+
+def test_a_home_that_cannot_be_written_is_told(home, monkeypatch, capsys):
+    (home / "file").touch()
+    monkeypatch.setenv("FORESTLAB_HOME", str(home / "file" / "home"))
+    assert run.main(FREE) == 2
+    assert "cannot be written" in told_of(capsys)
+
+
+@pytest.mark.parametrize("key", ["hydra.run.dir", "hydra.sweep.dir"])
+def test_a_folder_of_hydras_that_cannot_be_made_is_told(key, home, capsys):
+    (home / "file").touch()
+    sweep = ["-m", "seed=0,1"] if "sweep" in key else []
+    assert run.main([*FREE, f"{key}={home / 'file' / 'here'}", *sweep]) == 1
+    assert f"{home / 'file'}" in told_of(capsys)
+
+
+@pytest.mark.parametrize(
+    ("group", "name"), [(group, name) for group in PACKAGES for name in PACKAGES[group]]
+)
+def test_what_to_install_is_told(group, name):
+    """By what Hydra says, whether or not it is installed here."""
+    missing = MissingConfigException(
+        f"In 'hydra/config': Could not find '{group}/{name}'\n\nAvailable options in '{group}':\n"
+        "\tbasic\nConfig search path:\n\tprovider=hydra, path=pkg://hydra.conf"
+    )
+    package = PACKAGES[group][name]
+    assert package.startswith(f"hydra-{name.split('_')[0]}-{group.split('/')[1]}")
+    assert one_line(missing) == f"{group}={name} is not installed: pip install {package}."
+
+
+def test_the_readme_says_what_to_install():
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    assert f"`pip install {PACKAGES['hydra/launcher']['joblib']}`" in readme
+    assert "`hydra/launcher=joblib`" in readme

@@ -1,0 +1,467 @@
+"""The main job, by its real command line, read back through the MLflow client."""
+
+import io
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import mlflow
+import numpy as np
+import pandas as pd
+import pytest
+from command import ROOT, Logged, command, environment
+from mlflow import MlflowClient
+from sklearn.datasets import load_digits
+from sklearn.metrics import confusion_matrix, log_loss
+from sklearn.model_selection import train_test_split
+
+from forestlab import ForestClassifier, run
+from forestlab import config as configs
+from forestlab.baseline import check
+from forestlab.run import job
+from forestlab.run.shared import Shared
+
+EXACT = ["model=forest", "dataset=digits", "-m", "max_depth=1,5,20"]
+SMALL = ["n_estimators=3", "tracking.model=false", "tracking.pictures=false"]
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory):
+    """The user's own command, from a folder that is not the checkout."""
+    home = tmp_path_factory.mktemp("home")
+    done = command(*EXACT, home=home)
+    assert done.returncode == 0, done.stderr
+    logged = Logged(home)
+    logged.stdout, logged.stderr = done.stdout, done.stderr
+    logged.parent, *logged.children = logged.runs()
+    return logged
+
+
+@pytest.fixture(scope="module")
+def deepest(sweep):
+    return sweep.children[2]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """The document's split of digits, and the same forest grown through the estimator."""
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, random_state=2020)
+    X, X_valid, y, y_valid = train_test_split(X, y, random_state=2020)
+    model = ForestClassifier(100, max_depth=20, n_jobs=2, random_state=0).fit(X, y)
+    return model, {"train": (X, y), "valid": (X_valid, y_valid), "test": (X_test, y_test)}
+
+
+# ---- a sweep -----------------------------------------------------------------------------------
+
+
+def test_a_sweep_is_a_parent_with_children(sweep):
+    assert sweep.parent.info.status == "FINISHED"
+    assert [run.info.status for run in sweep.children] == ["FINISHED"] * 3
+    assert [run.info.run_name for run in sweep.children] == [
+        f"forest digits max_depth={depth}" for depth in (1, 5, 20)
+    ]
+    parents = {run.data.tags["mlflow.parentRunId"] for run in sweep.children}
+    assert parents == {sweep.parent.info.run_id}
+
+
+def test_the_parent_carries_the_comparison(sweep):
+    rows = sweep.table(sweep.parent, "comparison/children.json")
+    assert [row["name"] for row in rows] == [run.info.run_name for run in sweep.children]
+    assert [row["metrics"] for row in rows] == [run.data.metrics for run in sweep.children]
+    for split in ("valid", "test"):
+        assert sweep.artifact(sweep.parent, f"comparison/accuracy_{split}.png")[:4] == b"\x89PNG"
+
+
+def test_the_table_at_the_end(sweep):
+    lines = sweep.stdout.splitlines()
+    assert lines[0].split()[:2] == ["run", "status"]
+    for line, child in zip(lines[1:4], sweep.children, strict=True):
+        assert line.startswith(child.info.run_name)
+        assert f"{child.data.metrics['accuracy/test']:.4g}" in line
+    assert sweep.parent.info.run_id in sweep.stdout
+    assert str(sweep.home / "mlflow.db") in sweep.stdout
+
+
+def test_nothing_is_shown_on_the_way_without_a_terminal(sweep):
+    told = [line for line in sweep.stderr.splitlines() if "compiling a kernel" not in line]
+    assert told == []
+
+
+def test_all_is_written_under_home(sweep):
+    assert sorted(path.name for path in sweep.home.iterdir()) == [
+        "hydra",
+        "mlartifacts",
+        "mlflow.db",
+    ]
+    jobs = sorted(
+        path.parent.parent.name for path in sweep.home.glob("hydra/*/*/*/.hydra/config.yaml")
+    )
+    assert jobs == ["0", "1", "2"]
+
+
+# ---- what a run holds --------------------------------------------------------------------------
+
+
+def test_parameters_are_the_whole_config(deepest):
+    params = deepest.data.params
+    assert params["max_depth"] == "20"
+    assert params["dataset.name"] == "digits"
+    assert params["model.max_features"] == "sqrt"
+    assert params["search.name"] == "exact"
+    assert {"seed", "n_jobs", "dataset.split_seed", "tracking.experiment"} <= set(params)
+
+
+def test_tags_say_where_it_came_from(sweep, deepest):
+    tags = deepest.data.tags
+    assert {"version.numba", "version.mlflow", "cpu", "core_version", "config_hash"} <= set(tags)
+    assert tags["seed"] == "0"
+    assert tags["oob"] == "yes"
+    hashes = [run.data.tags["config_hash"] for run in sweep.children]
+    assert len(set(hashes)) == 3
+    if (ROOT / ".git").exists():
+        head = subprocess.run(
+            ["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True
+        ).stdout.strip()
+        assert tags["mlflow.source.git.commit"] == head
+        assert tags["git.dirty"] in ("true", "false")
+
+
+def test_the_dataset_is_an_input(deepest):
+    (entry,) = deepest.inputs.dataset_inputs
+    assert entry.dataset.name == "digits"
+    assert entry.dataset.digest == deepest.data.tags["dataset_digest"]
+    profile = json.loads(entry.dataset.profile)
+    assert profile == {"train": 1010, "valid": 337, "test": 450, "rows": 1797, "features": 64}
+
+
+def test_metrics_at_every_depth(sweep, deepest, digits):
+    model, splits = digits
+    n_depths = max(tree.depth for tree in model.trees_) + 1
+    for split, (X, y) in splits.items():
+        accuracies = sweep.history(deepest, f"accuracy/{split}")
+        losses = sweep.history(deepest, f"log_loss/{split}")
+        assert list(accuracies) == list(losses) == list(range(n_depths))
+        for depth in range(n_depths):
+            p = model.predict_proba(X, depth=depth)
+            assert accuracies[depth] == np.mean(p.argmax(axis=1) == y)
+            # MLflow keeps float64; scikit-learn sums in another order.
+            assert losses[depth] == pytest.approx(log_loss(y, p), rel=1e-9)
+
+
+def test_out_of_bag_at_every_depth_and_size(sweep, deepest, digits):
+    model, splits = digits
+    X, y = splits["train"]
+    for depth, value in sweep.history(deepest, "accuracy/oob").items():
+        answers, voters = model.predict_oob(X, depth=depth)
+        voted = voters > 0
+        assert value == np.mean(answers[voted].argmax(axis=1) == y[voted])
+    errors = sweep.history(deepest, "by_trees/oob_error")
+    assert list(errors) == list(range(1, 101))
+    assert errors[100] == pytest.approx(1 - deepest.data.metrics["accuracy/oob"], abs=1e-12)
+
+
+def test_chosen_depth_is_the_first_best_on_validation(sweep, deepest):
+    valid = sweep.history(deepest, "accuracy/valid")
+    depth = min((d for d in valid if d > 0), key=lambda d: (-valid[d], d))
+    assert deepest.data.metrics["chosen/depth"] == depth
+    test = sweep.history(deepest, "accuracy/test")
+    assert deepest.data.metrics["chosen/accuracy_test"] == test[depth]
+
+
+def test_sizes_and_seconds(deepest, digits):
+    model, _ = digits
+    metrics = deepest.data.metrics
+    assert metrics["trees/n_nodes"] == len(model.forest_.nodes) / 100
+    assert metrics["trees/n_leaves"] == np.mean([tree.n_leaves for tree in model.trees_])
+    assert metrics["trees/depth"] == np.mean([tree.depth for tree in model.trees_])
+    assert all(metrics[f"seconds/{name}"] > 0 for name in ("fit", "predict", "log"))
+
+
+def test_confusion_tables(sweep, deepest, digits):
+    model, splits = digits
+    X, y = splits["test"]
+    counts = confusion_matrix(y, model.predict(X))
+    table = sweep.table(deepest, "confusion/test.json")
+    assert table["counts"] == counts.tolist()
+    np.testing.assert_allclose(table["row_shares"], counts / counts.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(table["shares"], counts / counts.sum())
+    assert np.sum(sweep.table(deepest, "confusion/oob.json")["counts"]) == 1010
+
+
+def test_predictions_with_their_uncertainty(sweep, deepest, digits):
+    model, splits = digits
+    table = pd.read_parquet(io.BytesIO(sweep.artifact(deepest, "predictions.parquet")))
+    assert table["split"].value_counts().to_dict() == {"valid": 337, "test": 450}
+    test = table[table["split"] == "test"]
+    assert (test["predicted"] == model.predict(splits["test"][0])).all()
+    X, y = load_digits(return_X_y=True)
+    assert (y[test["row"]] == test["truth"]).all()
+    assert (X[test["row"]] == splits["test"][0]).all()
+    parts = test["aleatoric_uncertainty"] + test["epistemic_uncertainty"]
+    np.testing.assert_allclose(parts, test["total_uncertainty"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "curves/depth",
+        "curves/oob_by_trees",
+        "confusion/test",
+        "confusion/oob",
+        "uncertainty/valid",
+        "uncertainty/test",
+        "importance",
+        "tree/first",
+    ],
+)
+def test_every_picture_has_its_table(sweep, deepest, name):
+    assert sweep.artifact(deepest, f"{name}.png")[:8] == b"\x89PNG\r\n\x1a\n"
+    assert sweep.table(deepest, f"{name}.json")
+
+
+def test_the_model_loads_in_both_flavours(sweep, deepest, digits):
+    model, _ = digits
+    frame = load_digits(as_frame=True).data.loc[:20]
+    mlflow.set_tracking_uri(f"sqlite:///{sweep.home / 'mlflow.db'}")
+    (output,) = deepest.outputs.model_outputs
+    uri = f"models:/{output.model_id}"
+    wanted = model.predict(frame.to_numpy()).tolist()
+    assert mlflow.pyfunc.load_model(uri).predict(frame).tolist() == wanted
+    assert mlflow.sklearn.load_model(uri).predict(frame).tolist() == wanted
+    info = mlflow.models.get_model_info(uri)
+    assert info.signature.inputs.input_names() == list(frame.columns)
+    assert info.saved_input_example_info is not None
+    requirements = (Path(mlflow.artifacts.download_artifacts(uri)) / "requirements.txt").read_text()
+    assert "forestlab==" in requirements
+    assert "skops==" in requirements
+
+
+# ---- other commands ----------------------------------------------------------------------------
+
+
+FAIL_AT_5 = """
+from forestlab.run import job
+fit = job.fit_and_study
+def failing(wanted, show):
+    if wanted.config.max_depth == 5:
+        raise RuntimeError("the roof is on fire")
+    return fit(wanted, show)
+job.fit_and_study = failing
+"""
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory):
+    home = tmp_path_factory.mktemp("failed")
+    done = command(*EXACT, *SMALL, home=home, patch=FAIL_AT_5)
+    logged = Logged(home)
+    logged.done = done
+    logged.parent, *logged.children = logged.runs()
+    return logged
+
+
+def test_a_failing_child_does_not_stop_the_others(failed):
+    assert failed.done.returncode == 1
+    assert [run.info.status for run in failed.children] == ["FINISHED", "FAILED", "FINISHED"]
+    assert failed.parent.info.status == "FAILED"
+    told = [line for line in failed.done.stderr.splitlines() if "compiling a kernel" not in line]
+    assert told == ["error: forest digits max_depth=5 failed: RuntimeError: the roof is on fire"]
+    assert b"the roof is on fire" in failed.artifact(failed.children[1], "traceback.txt")
+
+
+def test_resume_runs_what_is_missing(failed):
+    """After `failed`: two children are skipped, one runs; threads do not make a new result."""
+    stale = failed.client.create_run(
+        failed.parent.info.experiment_id, tags={"host": os.uname().nodename, "pid": "999999999"}
+    )
+    done = command(*EXACT, *SMALL, "resume=true", "n_jobs=1", home=failed.home)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[3] for line in done.stdout.splitlines()[1:4]] == [
+        "skipped",
+        "finished",
+        "skipped",
+    ]
+    runs = failed.runs("tags.model = 'forest'")
+    assert [run.data.params["max_depth"] for run in runs[3:]] == ["5"]
+    assert failed.client.get_run(stale.info.run_id).info.status == "KILLED"
+    parent = failed.runs("tags.kind = 'sweep'")[-1]
+    rows = failed.table(parent, "comparison/children.json")
+    assert sorted(row["params"]["max_depth"] for row in rows) == ["1", "20", "5"]
+
+
+def test_resume_runs_again_what_kept_less(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    lean = ["dataset=iris", "n_estimators=3", "study=off", "tracking=lean", "resume=true"]
+    told = []
+    for kept in ([], ["tracking.pictures=true"], ["tracking.pictures=true"], []):
+        assert run.main([*lean, *kept]) == 0
+        told.append(capsys.readouterr().out.splitlines()[1].split()[-4])
+    assert told == ["finished", "finished", "skipped", "skipped"]
+
+
+@dataclass
+class OtherSplit(configs.DatasetConfig):
+    valid_size: float = 0.2  # another default
+
+
+@dataclass
+class Coloured(configs.ModelConfig):
+    colour: str = "red"  # an option more
+
+
+@dataclass
+class ChangedDefault(configs.Config):
+    dataset: OtherSplit = field(default_factory=OtherSplit)
+
+
+@dataclass
+class AddedOption(configs.Config):
+    model: Coloured = field(default_factory=Coloured)
+
+
+@pytest.fixture
+def schema(monkeypatch):
+    """Puts another schema in the place of Config."""
+
+    def put(other) -> None:
+        monkeypatch.setattr(configs, "Config", other)
+        configs.flat_defaults.cache_clear()
+
+    yield put
+    monkeypatch.undo()
+    configs.flat_defaults.cache_clear()
+    configs.register()
+
+
+def test_a_changed_default_is_another_result_and_an_added_option_is_not(
+    schema, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    words = ["dataset=iris", "n_estimators=3", "study=off", "tracking=lean", "resume=true"]
+    (config,) = run.jobs([*words, f"tracking.uri=sqlite:///{tmp_path / 'mlflow.db'}"])
+    shared = Shared()
+    store, digest = shared.store(config.tracking), shared.job(config).data.digest
+    recorded = check.Wanted("iris", configs.chosen(config), digest)
+
+    def status() -> str:
+        outcome = run.perform([*words, f"tracking.uri={store.uri}"])
+        assert outcome.code == 0
+        return outcome.results[0].status
+
+    def is_found() -> bool:
+        return check._find(store, recorded, "never") is not None
+
+    now = configs.Config
+    assert [status(), status(), is_found()] == ["FINISHED", "SKIPPED", True]
+    schema(ChangedDefault)
+    assert not is_found()
+    assert [status(), status(), is_found()] == ["FINISHED", "SKIPPED", True]
+    schema(AddedOption)
+    assert [status(), is_found()] == ["SKIPPED", True]
+    schema(now)
+    assert [status(), is_found()] == ["SKIPPED", True]
+
+
+def test_the_store_is_opened_when_the_forest_is_measured(tmp_path, monkeypatch):
+    """MLflow's import would slow it; a long fit is not waited for."""
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    words = ["dataset=iris", "n_estimators=3", "study=off", "tracking=lean"]
+    measure, open_store = job.fit_and_study, Shared.store
+    begun, order = threading.Event(), []
+
+    def opening(shared, tracking):
+        begun.set()
+        order.append("opened")
+        return open_store(shared, tracking)
+
+    def measured(wanted, show):
+        begun.wait(patience)
+        done = measure(wanted, show)
+        order.append("measured")
+        return done
+
+    monkeypatch.setattr(Shared, "store", opening)
+    monkeypatch.setattr(job, "fit_and_study", measured)
+    patience = 0.2
+    assert run.main(words) == 0
+    assert order[:2] == ["measured", "opened"]
+    order.clear()
+    begun.clear()
+    patience = 60
+    monkeypatch.setattr(job, "HEAD_START", 0)
+    assert run.main(words) == 0
+    assert order[:2] == ["opened", "measured"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "arguments"),
+    [
+        pytest.param(signal.SIGTERM, 143, ["-m", "seed=0,1"], marks=pytest.mark.long),
+        (signal.SIGINT, 130, ["-m", "seed=0,1"]),
+    ],
+)
+def test_signals_end_runs_as_killed(sent, code, arguments, tmp_path):
+    long = ["dataset=digits", "n_estimators=100000"]  # minutes
+    process = subprocess.Popen(
+        [sys.executable, "-m", "forestlab.run", *long, *arguments],
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # In a shell's background SIGINT is ignored, and stays so in what is started there.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        _wait_for_child(tmp_path)
+        time.sleep(1)
+        process.send_signal(sent)
+        err = process.communicate(timeout=20)[1]
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert [run.info.status for run in Logged(tmp_path).runs()] == ["KILLED", "KILLED"]
+
+
+def _wait_for_child(home: Path) -> None:
+    """Look into the store without MLflow, whose client would try to migrate what is being made."""
+    for _ in range(120):
+        time.sleep(0.5)
+        try:
+            with sqlite3.connect(f"file:{home / 'mlflow.db'}?mode=ro", uri=True) as database:
+                if database.execute("select count(*) from runs").fetchone() == (2,):
+                    return
+        except sqlite3.OperationalError:
+            continue
+    pytest.fail("no child run was started")
+
+
+def test_without_tracking_nothing_is_written(tmp_path):
+    done = command("tracking=none", "model=tree", "dataset=iris", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "tree iris" in done.stdout
+    assert not (tmp_path / "mlflow.db").exists()
+    assert "logged" not in done.stdout
+
+
+def test_without_bagging_there_is_no_oob(tmp_path):
+    uri = f"sqlite:///{tmp_path / 'other.db'}"
+    done = command(
+        "model=subspace", "dataset=diabetes", f"tracking.uri={uri}", *SMALL, home=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    (run,) = MlflowClient(uri).search_runs(["1"])
+    assert run.info.artifact_uri.startswith((tmp_path / "mlartifacts").as_uri())
+    assert run.data.tags["oob"] == "none"
+    assert not [name for name in run.data.metrics if "oob" in name]
+    assert {"rmse/test", "mae/valid", "r2/train"} <= set(run.data.metrics)
+    assert uri.removeprefix("sqlite:///") in done.stdout

@@ -1,0 +1,172 @@
+"""The table of the study's parts: what each declares is what a run logs, no more and no less."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from command import ROOT, environment
+from test_study import Studied
+
+from forestlab.study.numbers import SECONDS, numbers_of
+from forestlab.study.part import LEVELS
+from forestlab.study.parts import PARTS
+from forestlab.study.pictures import pictures
+
+# Splits, metrics, combiners, … that a word in capitals stands for.
+WORD = "[a-z0-9_]+"
+
+OFF = ["accuracy", "balanced_accuracy", "log_loss", "brier"]
+OF_ALL = ["curves/depth", "curves/oob_by_trees", "uncertainty/valid", "uncertainty/test",
+          "oob/voters", "importance", "tree/first"]  # fmt: skip
+LIGHT = [*OF_ALL, "confusion/test", "confusion/oob"]
+APART = {"tree/first.txt", "predictions.parquet", "oob/predictions.parquet"}
+FULL = ["strength", "coverage"]
+SURFACE = {"surface.csv", "surface.png"}
+# What is drawn, in order: as a person turns the pages.
+FIRST = ["curves/depth", "curves/oob_by_trees"]
+UNSURE = ["uncertainty/valid", "uncertainty/test", "oob/voters", "importance", "tree/first"]
+IRIS_ORDER = [*FIRST, "confusion/test", "confusion/oob", *UNSURE, "surface", "strength",
+              "calibration/test", "calibration/oob", "coverage"]  # fmt: skip
+SINE_ORDER = [*FIRST, *UNSURE, "surface", "strength", "coverage", "band", "bias_variance"]
+
+IRIS = ("dataset=iris", "n_estimators=4", "max_depth=3")
+SINE = ("dataset=sine", "dataset.n_samples=120", "n_estimators=4", "max_depth=3")
+DRAWS = ("study.draws=2", "study.draw_rows=40", "study.cuts=true")
+
+
+@pytest.fixture(scope="module")
+def iris(tmp_path_factory):
+    return Studied(tmp_path_factory.mktemp("iris"), "study=full", *IRIS, pictures=True)
+
+
+@pytest.fixture(scope="module")
+def sine(tmp_path_factory):
+    return Studied(tmp_path_factory.mktemp("sine"), "study=full", *SINE, *DRAWS, pictures=True)
+
+
+@pytest.fixture(scope="module")
+def moons(tmp_path_factory):
+    options = ("dataset=moons", "dataset.n_samples=120", "n_estimators=4", "max_depth=3")
+    return Studied(tmp_path_factory.mktemp("moons"), "study=full", *options, pictures=True)
+
+
+@pytest.fixture(scope="module")
+def twonorm(tmp_path_factory):
+    options = ("study=off", "dataset=twonorm", "dataset.n_samples=120", "n_estimators=2")
+    return Studied(tmp_path_factory.mktemp("twonorm"), *options, *DRAWS)
+
+
+@pytest.fixture(scope="module")
+def every(iris, sine, moons, twonorm):
+    return [iris, sine, moons, twonorm]
+
+
+def meant(declared, name):
+    """Does one of the declared names stand for this one?"""
+    patterns = [re.sub("[A-Z]+", WORD, re.escape(each)) for each in declared]
+    return any(re.fullmatch(pattern, name) for pattern in patterns)
+
+
+def pairs(names):
+    """Pictures and their tables."""
+    return {f"{name}.{ending}" for name in names for ending in ("json", "png")}
+
+
+# ---- what is logged ----------------------------------------------------------------------------
+
+
+def test_the_files_of_a_full_study(iris, sine):
+    of_iris = [*LIGHT, *FULL, "calibration/test", "calibration/oob"]
+    assert iris.names() == pairs(of_iris) | APART | SURFACE
+    assert sine.names() == pairs([*OF_ALL, *FULL, "band", "bias_variance"]) | APART | SURFACE
+
+
+def test_the_files_of_a_light_study(tmp_path):
+    assert Studied(tmp_path, "study=light", *IRIS, pictures=True).names() == pairs(LIGHT) | APART
+
+
+def test_pictures_come_in_their_order(iris, sine):
+    for studied, order in ((iris, IRIS_ORDER), (sine, SINE_ORDER)):
+        drawn = [name for name, _ in pictures(studied.found, studied.about)]
+        assert drawn == [f"{name}.png" for name in order]
+
+
+@pytest.mark.parametrize("more", [(), ("study.cuts=true",)])
+def test_the_metrics_of_no_study(tmp_path, more):
+    studied = Studied(tmp_path, "study=off", *IRIS, *more)
+    splits = ("train", "valid", "test")
+    wanted = {f"{metric}/{split}" for metric in OFF for split in splits}
+    wanted |= {"trees/n_nodes", "trees/n_leaves", "trees/depth"} | (
+        {"trees/cuts"} if more else set()
+    )
+    logged = {name for name in studied.metrics if not name.startswith("seconds/")}
+    assert logged == wanted
+
+
+# ---- what is declared --------------------------------------------------------------------------
+
+
+def test_every_metric_is_declared_by_the_part_that_logs_it(every):
+    for studied in every:
+        findings = studied.found
+        for key, found in findings.parts.items():
+            part = PARTS[key]
+            for number in part.numbers(found, findings):
+                assert meant(part.metrics, number.name), (key, number.name)
+        assert {name for name in studied.metrics if name.startswith("seconds/")} <= set(SECONDS)
+
+
+def test_every_file_is_declared_by_the_part_that_writes_it(every):
+    for studied in every:
+        findings, about = studied.found, studied.about
+        for key, found in findings.parts.items():
+            part = PARTS[key]
+            files = [*part.table(found, findings, about), *part.picture(found, findings, about)]
+            for name, _ in files:
+                stem = name.rsplit(".", 1)[0]
+                assert meant(part.files, name) or meant(part.files, stem), (key, name)
+
+
+def test_nothing_is_declared_that_no_run_logs(every):
+    logged = {name for studied in every for name in studied.metrics}
+    written = {name for studied in every for name in studied.names()}
+    written |= {name.rsplit(".", 1)[0] for name in written}
+    for key, part in PARTS.items():
+        # The jackknife of four trees may know no variance, and so not how many it needs.
+        for name in set(part.metrics) - {"jackknife/trees_needed", "jackknife/mean_sd"}:
+            assert any(meant([name], each) for each in logged), (key, name)
+        for name in part.files:
+            assert any(meant([name], each) for each in written), (key, name)
+
+
+def test_no_part_logs_what_another_does(every):
+    for studied in every:
+        numbers = numbers_of(studied.found, {})
+        assert len({(number.name, number.step) for number in numbers}) == len(numbers)
+
+
+def test_the_command_lists_every_name(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "forestlab.study"],
+        env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    listed = done.stdout.splitlines()
+    for key, part in PARTS.items():
+        assert f"{key} ({part.level})" in listed
+        assert part.level in LEVELS
+        for name, meaning in (part.metrics | part.files).items():
+            assert any(name in line.split() and line.endswith(meaning) for line in listed)
+
+
+# ---- the loop ----------------------------------------------------------------------------------
+
+
+def test_parts_do_not_load_what_only_pictures_need(tmp_path):
+    script = "import sys, forestlab.study.artifacts, forestlab.study.findings\n"
+    script += "print('matplotlib' in sys.modules, 'pandas' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment(tmp_path), cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["False", "False"]
