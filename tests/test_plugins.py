@@ -16,7 +16,10 @@ from command import ROOT, Logged, command, environment
 
 import experiments
 import experiments.__main__
+from forestlab import config as configs
 from forestlab import run
+from forestlab.core.options import OPTIONS
+from forestlab.core.search import SEARCHES
 from forestlab.datasets import LOADERS
 from forestlab.run import plugins
 
@@ -537,6 +540,39 @@ def test_a_baseline_of_a_plug_in(here, capsys):
     forget()
     assert main(["check", "own", "--run=always", folder]) == 2
     assert "plugins: there is no module 'rings'" in capsys.readouterr().err
+
+
+MIDDLE = """
+from dataclasses import dataclass
+from forestlab.core.options import OPTIONS, Exact, option, whole
+from forestlab.core.search import SEARCHES
+
+@dataclass(frozen=True, repr=False)
+class Middle(Exact):
+    place: int = option(1, whole(0), "Nobody reads it.")
+
+SEARCHES["middle"] = SEARCHES["exact"]
+OPTIONS["search"]["middle"] = Middle
+"""
+
+
+def test_a_plug_in_of_a_file_brings_its_options(here, monkeypatch):
+    """The file is read by a schema that has them; so are the jobs of a sweep over plug-ins."""
+    monkeypatch.setitem(OPTIONS, "search", {**OPTIONS["search"]})
+    monkeypatch.setattr("forestlab.core.search.SEARCHES", {**SEARCHES})
+    experiment = "# @package _global_\nplugins: [middle]\nsearch: {name: middle, place: 3}\n"
+    write(here, {"middle.py": MIDDLE, "conf/experiment/mine.yaml": experiment})
+    try:
+        (config,) = run.jobs(["experiment=mine", "--config-dir=conf", "dataset=iris"])
+        assert (config.search.name, config.search.place) == ("middle", 3)
+        sys.modules.pop("middle")
+        del OPTIONS["search"]["middle"]
+        words = "-m plugins=[middle],[middle,rings] search.name=middle search.place=4 dataset=iris"
+        assert [config.search.place for config in run.jobs(words.split())] == [4, 4]
+    finally:
+        sys.modules.pop("middle", None)
+        monkeypatch.undo()
+        configs.register()
 
 
 @pytest.mark.parametrize(

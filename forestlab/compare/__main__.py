@@ -11,6 +11,7 @@ mistake.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from forestlab.compare.report import CSV_MARK, csv, report, text
 from forestlab.compare.statistics import LEVEL
 from forestlab.compare.tables import compare
 from forestlab.config import ConfigError, TrackingConfig
+from forestlab.run import plugins
 
 
 class NothingFound(LookupError):
@@ -65,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         "--baseline VARIANT": "the variant from which the others differ; by default the best",
         "--html FILE": "write a report with pictures",
         "--csv FILE": "write the tables as one",
+        "--plugins MODULE[,MODULE]": "modules of your own that the runs used",
         "--uri": "of the store; by default forestlab's own, or MLFLOW_TRACKING_URI",
     }
     parser.add_argument("query", nargs="?", default="", metavar="QUERY",
@@ -78,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _main(options) -> None:
+    plugins.load(options.plugins.split(",") if options.plugins else [], os.getcwd())
     asked = query.parse(options.query)
     if not 0.0 < options.level < 1.0:
         raise ConfigError(f"--level must be between 0 and 1, as in 0.95; got {options.level:g}.")

@@ -20,12 +20,6 @@ from forestlab.study.metrics import METRICS
 TASK, MODEL, VERSION = "tags.task", f"{PARAM}model.name", "tags.result_version"
 # What tells one data set from another.
 SOURCE = [f"{DATA}{key}" for key in ("name", "path", "target", "openml_name", "openml_version")]
-HIGHER = (
-    "strength",
-    "strength_plain",
-    "resolution",
-    "detection",
-)  # is better, of the metrics not in METRICS
 MOST_NAMED = 10  # in a note
 
 
@@ -93,15 +87,18 @@ def compare(
 
 
 def higher_is_better(metric: str) -> bool:
-    """As METRICS and HIGHER say; of the rest, errors, sizes and seconds, less is better."""
-    first, _, rest = metric.partition("/")
-    if first == "coverage" or rest == "oob_voters":
+    """As METRICS and PARTS say; of the rest, errors, sizes and seconds, less is better."""
+    from forestlab.study.parts import PARTS  # late: they import numba
+
+    own = metric.split("/", 2)[-1] if metric.startswith("by_target/") else metric
+    first, _, rest = own.partition("/")
+    if any({first, own} & {*part.neutral} for part in PARTS.values()):
         raise ConfigError(f"--metric {metric}: more of it is neither better nor worse.")
     name = rest if first in ("chosen", "by_trees") else first
     for key, row in METRICS.items():
         if name == key or name.startswith(f"{key}_"):
             return row.higher_is_better
-    return first in HIGHER
+    return any(first in part.higher for part in PARTS.values())
 
 
 def find_variant(names: list[str], wanted: str) -> str | None:

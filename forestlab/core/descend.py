@@ -4,7 +4,6 @@ All kernels take a forest whole and go tree by tree over a block of rows: a tree
 in cache, and sums run in tree order whatever the number of threads.
 """
 
-import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,11 +11,12 @@ import numpy as np
 
 from forestlab.core.arrays import LEAF
 from forestlab.core.combine import COMBINERS, unit_of
-from forestlab.core.jit import jitable, kernel, prefetch
+from forestlab.core.jit import jitable, kernel, made_from, prefetch
+from forestlab.core.questions import KINDS
 from forestlab.core.walk import TILE, ends_lister, path_lister, visitor, walker
 
 
-@functools.cache
+@made_from(COMBINERS, KINDS)
 def sum_kernel(task: str, combiner: str, plain: bool):
     """The compiled sum of the trees' answers, for one way to combine them."""
     contribute = COMBINERS[combiner][task].contribute
@@ -63,7 +63,7 @@ class DepthSums(NamedTuple):
     voters: np.ndarray  # (n_rows,)
 
 
-@functools.cache
+@made_from(COMBINERS, KINDS)
 def surface_kernel(task: str, combiner: str, plain: bool):
     """The compiled sum of the trees' answers at every depth."""
     contribute = COMBINERS[combiner][task].contribute
@@ -193,7 +193,7 @@ def fetch_path(adds, walks, k, width):
                 prefetch(adds.numbers, np.uint64(place + j))
 
 
-@functools.cache
+@made_from(COMBINERS)
 def table_kernel(task: str, combiner: str):
     """The compiled maker of `Additions`."""
     contribute = COMBINERS[combiner][task].contribute
@@ -230,7 +230,7 @@ def only_one(table, row):
     return lone
 
 
-@functools.cache
+@made_from(COMBINERS)
 def finish_kernel(task: str, combiner: str):
     """The compiled last step from sums to answers."""
     finish = COMBINERS[combiner][task].finish
@@ -244,7 +244,7 @@ def finish_kernel(task: str, combiner: str):
     return finish_answers
 
 
-@functools.cache
+@made_from(COMBINERS)
 def judge_kernel(task: str, combiner: str):
     """The compiled comparison of running sums with the truth."""
     finish = COMBINERS[combiner][task].finish
@@ -284,7 +284,7 @@ def judge_kernel(task: str, combiner: str):
     return judge
 
 
-@functools.cache
+@made_from(COMBINERS)
 def answers_kernel(task: str, combiner: str):
     """The compiled last step from running sums to answers at every depth."""
     finish = COMBINERS[combiner][task].finish
@@ -324,7 +324,7 @@ def ask(outside, t, first_row, tile, n, everyone, rows):
     return n_asked
 
 
-@functools.cache
+@made_from(KINDS)
 def ends_kernel(plain: bool):
     """The compiled search for the nodes where rows end."""
     go_down, list_ends = walker(plain), ends_lister(plain)

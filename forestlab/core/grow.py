@@ -10,13 +10,12 @@ best split and push both children. Children are taken from the stack left first,
 preorder. All that is random in a node is drawn from the node's own key (see rng).
 """
 
-import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
 from forestlab.core.criteria import CRITERIA, NOTHING
-from forestlab.core.jit import jitable, kernel
+from forestlab.core.jit import jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, make_settle
 from forestlab.core.node import make_choose, make_evaluate
@@ -132,7 +131,7 @@ class KernelParts(NamedTuple):
     missing: str = "error"
 
 
-@functools.cache
+@made_from(CRITERIA, LEARNERS, SEARCHES, MISSING)
 def grow_kernel(parts: KernelParts) -> Callable:
     """The compiled grower."""
     criterion, learner = CRITERIA[parts.criterion], LEARNERS[parts.learner]

@@ -22,7 +22,7 @@ import threading
 import time
 import types as types_of_python
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,15 @@ from llvmlite import ir
 from numba.core import cgutils, event, types
 from numba.extending import intrinsic, register_jitable
 
-__all__ = ["cache_folder", "compile_seconds", "core_version", "jitable", "kernel", "prefetch"]
+__all__ = [
+    "cache_folder",
+    "compile_seconds",
+    "core_version",
+    "jitable",
+    "kernel",
+    "made_from",
+    "prefetch",
+]
 
 KEPT_FOR = 60 * 24 * 3600  # seconds without use until kernels are removed: two months
 
@@ -195,6 +203,29 @@ def kernel(purpose: str = "", allocates: bool = True) -> Callable:
         return made
 
     return decorate
+
+
+def made_from(*tables: dict) -> Callable:
+    """Decorator of what makes kernels, or parts of them, from rows of tables: what it made is kept,
+    and made anew once a table has other rows, such as a user's own."""
+
+    def decorate(make: Callable) -> Callable:
+        kept: dict[tuple, tuple[list, Any]] = {}
+
+        @wraps(make)
+        def find(*names):
+            now = [_copied(table) for table in tables]
+            if names not in kept or kept[names][0] != now:
+                kept[names] = now, make(*names)
+            return kept[names][1]
+
+        return find
+
+    return decorate
+
+
+def _copied(table: dict) -> dict:
+    return {name: dict(row) if isinstance(row, dict) else row for name, row in table.items()}
 
 
 class _SayCompiling(event.Listener):

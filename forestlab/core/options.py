@@ -73,6 +73,11 @@ class Options:
         """The row of the kernels' table, if that is not of the choice's name."""
         return ""
 
+    @property
+    def idle(self) -> dict[str, str]:
+        """Options that mean nothing beside the others, and why."""
+        return {}
+
     def __repr__(self) -> str:
         """As one would write it: what is the default is left out."""
         said = [
@@ -142,6 +147,10 @@ class Uniform(SearchOptions):
     """A number uniform in the node's range of the feature, or `n_thresholds` of them (Geurts, Ernst
     and Wehenkel 2006)."""
 
+    @property
+    def idle(self) -> dict[str, str]:
+        return {"threshold": "cuts are drawn, not laid between values"}
+
 
 @dataclass(frozen=True, repr=False)
 class LearnerOptions(Options):
@@ -198,6 +207,11 @@ class Band(Oblique):
     @property
     def row(self) -> str:
         return "band" if self.projection == "axis" else "oblique_band"
+
+    @property
+    def idle(self) -> dict[str, str]:
+        reason = "projection='axis' is of one column"
+        return dict.fromkeys(("terms", "weights"), reason) if self.projection == "axis" else {}
 
     def numbers(self) -> dict[str, Any]:
         return {} if self.projection == "axis" else super().numbers()
@@ -316,6 +330,10 @@ def checked(group: str, value: Options) -> Options:
     """The value, if all its options are what they may be."""
     for name, given in told(value).items():
         check_option(f"{group}.{name}", value, name, given)
+    defaults = defaults_of(type(value))
+    for name, reason in value.idle.items():
+        if getattr(value, name) != defaults[name]:
+            raise ValueError(f"{group}.{name}={getattr(value, name)!r} has no effect: {reason}.")
     return value
 
 

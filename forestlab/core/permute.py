@@ -5,15 +5,14 @@ feature ends where it did, so only the others are walked again: of a tree that t
 row meets some 15.
 """
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.answers import leaf_reader, mixed_label, mixed_mean
 from forestlab.core.arrays import Tree
-from forestlab.core.jit import jitable, kernel
-from forestlab.core.questions import reads
+from forestlab.core.jit import jitable, kernel, made_from
+from forestlab.core.questions import KINDS, reads
 from forestlab.core.rng import shuffle_step, stream, tree_key
 from forestlab.core.walk import NO_DEPTH, level_stepper, start_down, visitor
 
@@ -72,7 +71,7 @@ def tester(plain: bool):
     return mark_tested
 
 
-@functools.cache
+@made_from(LOSSES, KINDS)
 def permutation_kernel(task: str, plain: bool):
     """The compiled shuffling of one tree's features."""
     mix, loss = LOSSES[task]

@@ -11,15 +11,15 @@ numbers of features stand in there, `share_places` where it stands how much each
 with the answer, in shares that add up to 1.
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import AXIS, CATEGORY, LEAF, LEFT, OBLIQUE, QUADRATIC, RIGHT, Tree
-from forestlab.core.jit import jitable
+from forestlab.core.jit import jitable, made_from
 
 # ---- numbers -----------------------------------------------------------------------------------
 
@@ -130,6 +130,9 @@ def _shares(factors) -> list[float]:
 def _weights(value: dict) -> list:
     if not isinstance(value, dict) or not value:
         raise ValueError("weights must be {feature: factor, …}")
+    for factor in value.values():
+        if not isinstance(factor, Real) or isinstance(factor, bool) or not np.isfinite(factor):
+            raise ValueError(f"a weight must be a finite number, not {factor!r}")
     return list(value)
 
 
@@ -185,7 +188,7 @@ KINDS: dict[int, Kind] = {
 }
 
 
-@functools.cache
+@made_from(KINDS)
 def side_finder() -> Callable:
     """`side_of` for all kinds of node, composed from the table: a question after the other."""
 

@@ -8,14 +8,14 @@ Of few voters the rival has many votes partly because they made it the rival. Ho
 *count*, with that taken off, `counted` says; the reason stands in `study.strength`.
 """
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.answers import level_reader, mixed_label, mixed_mean
 from forestlab.core.descend import ask
-from forestlab.core.jit import jitable, kernel
+from forestlab.core.jit import jitable, kernel, made_from
+from forestlab.core.questions import KINDS
 from forestlab.core.walk import TILE
 
 # ---- votes -------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def empty_votes(n_depths: int, n_trees: int) -> Votes:
     )
 
 
-@functools.cache
+@made_from(KINDS)
 def votes_kernel(plain: bool):
     """The compiled count of votes."""
     read_labels = level_reader(mixed_label, plain)
@@ -221,7 +221,7 @@ def empty_residuals(n_depths: int, n_trees: int, n_rows: int) -> Residuals:
     )
 
 
-@functools.cache
+@made_from(KINDS)
 def residuals_kernel(plain: bool):
     """The compiled sum of residuals."""
     read_means = level_reader(mixed_mean, plain)

@@ -11,15 +11,14 @@ with one cut, it is quick and compiles quickly; for any other it is composed fro
 in `questions.KINDS`.
 """
 
-import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import BOTH, LEAF, LEFT
-from forestlab.core.jit import jitable, prefetch
-from forestlab.core.questions import side_finder
+from forestlab.core.jit import jitable, made_from, prefetch
+from forestlab.core.questions import KINDS, side_finder
 
 NO_DEPTH = 2**31 - 1  # deeper than any tree
 TILE = 128  # rows that go through a tree together
@@ -68,7 +67,7 @@ def step_plain(forest, t, X, rows, ends, active, n_active):
     return step_down(forest.steps, forest.first_node[t], X, rows, ends, active, n_active)
 
 
-@functools.cache
+@made_from(KINDS)
 def level_stepper(plain: bool) -> Callable:
     """What takes rows down a level, whatever the nodes ask."""
     if plain:
@@ -100,7 +99,7 @@ def level_stepper(plain: bool) -> Callable:
     return step_nodes
 
 
-@functools.cache
+@made_from(KINDS)
 def walker(plain: bool) -> Callable:
     """What takes rows down to a depth."""
     step_level = level_stepper(plain)
@@ -164,7 +163,7 @@ def no_visits(forest, t, x, depth, frontier):
     return 0
 
 
-@functools.cache
+@made_from(KINDS)
 def visitor(plain: bool) -> Callable:
     """What lists the visits of a row that branches."""
     if plain:
@@ -205,7 +204,7 @@ def visitor(plain: bool) -> Callable:
     return visit
 
 
-@functools.cache
+@made_from(KINDS)
 def ends_lister(plain: bool) -> Callable:
     """What lists where a row that branches ends."""
     if plain:
@@ -226,7 +225,7 @@ def ends_lister(plain: bool) -> Callable:
     return list_ends
 
 
-@functools.cache
+@made_from(KINDS)
 def path_lister(plain: bool) -> Callable:
     """What lists the paths of rows."""
     step_level = level_stepper(plain)

@@ -36,7 +36,8 @@ LOADERS: dict[str, Callable[[DatasetConfig], Dataset]] = {
     **OPENML,
 }
 
-# Options that only some data sets take.
+# Options that only some of these data sets take; one that is added later sees to its own.
+KNOWN = frozenset(LOADERS)
 TAKERS = {
     "noise": NOISY,
     "path": [*FILES],
@@ -78,7 +79,9 @@ def load(config: DatasetConfig) -> Dataset:
 
 def _columns(dataset: Dataset) -> pd.DataFrame:
     """The target, or the targets, as columns."""
-    return pd.DataFrame(dataset.target, columns=list(dataset.target_names or ["target"]))
+    target = pd.DataFrame(dataset.target)
+    named = dataset.target_names or (["target"] if len(target.columns) == 1 else target.columns)
+    return target.set_axis([str(name) for name in named], axis=1)
 
 
 def _hint(name: str) -> str:
@@ -91,7 +94,7 @@ def _check_options(config: DatasetConfig) -> None:
     """Raise DataError for an option that the data set would silently ignore."""
     for option, takers in TAKERS.items():
         value = getattr(config, option)
-        if value is not None and config.name not in takers:
+        if value is not None and config.name in KNOWN - {*takers}:
             raise DataError(
                 f"dataset.{option}={value} has no meaning for {config.name}; "
                 f"it is an option of {listed(takers)}."

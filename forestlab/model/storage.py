@@ -25,6 +25,7 @@ from forestlab.core.arrays import (
     tree_of,
     with_steps,
 )
+from forestlab.core.criteria import CRITERIA
 from forestlab.core.options import (
     OPTIONS,
     Options,
@@ -119,12 +120,27 @@ def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
         raise ValueError(
             f"{path} has format version {version}; this forestlab reads version {VERSION}."
         )
+    _require_known(path, text)
     try:
         fitted = _fitted(text, arrays)
         params = {name: _unplain(name, value) for name, value in text["params"].items()}
         return text["estimator"], of_today(params), fitted
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _require_known(path, text: dict) -> None:
+    """Raise ValueError for a model of a choice that only a module of somebody's own adds."""
+    recipe = text.get("recipe", {})
+    known: dict[str, Any] = {"criterion": CRITERIA, **OPTIONS}
+    for group, choices in known.items():
+        said = recipe.get(group)
+        name = said.get("name") if isinstance(said, dict) else said
+        if isinstance(name, str) and name not in choices:
+            raise ValueError(
+                f"{path} was grown with {group}={name!r}, which there is not: import the module "
+                "that adds it first."
+            )
 
 
 def _contents(file) -> tuple[dict, dict[str, np.ndarray]]:
@@ -198,7 +214,7 @@ def _recipe_of_today(recipe) -> Recipe:
     return recipe._replace(
         search=replaced("search", recipe.search, said),
         learner=as_value("learner", recipe.learner),
-        limits=Limits(*settings[: len(Limits._fields)]),
+        limits=Limits(**{name: getattr(settings, name) for name in Limits._fields}),
     )
 
 

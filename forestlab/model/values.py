@@ -13,7 +13,7 @@ from forestlab.core import options
 from forestlab.core.options import OPTIONS, Options, SearchOptions
 
 # Options that are parameters by themselves too, and their group.
-FLAT = dict.fromkeys(options.defaults_of(SearchOptions), "search")
+FLAT = dict.fromkeys(("threshold", "n_thresholds", "ties"), "search")
 
 
 def inside(group: str, given) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def option_value(group: str, params: Mapping[str, Any]) -> Options:
                 f"{name} is said twice: {item!r} by itself, and {getattr(value, name)!r} in "
                 f"{group}={given!r}. Say it in one place."
             )
-    return options.replaced(group, given, said)
+    return options.checked(group, options.replaced(group, given, said))
 
 
 # ---- documentation -----------------------------------------------------------------------------

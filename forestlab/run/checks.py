@@ -33,8 +33,8 @@ def _check_study(config: Config) -> None:
             raise ConfigError(f"study.{key} must be at least {lowest}; got {value}.")
     if wanted.draws == 1:
         raise ConfigError("study.draws must be 0 or at least 2: variance needs two draws; got 1.")
-    if wanted.cuts and (config.model.rho not in (None, "all") or config.model.class_weight):
-        raise ConfigError("study.cuts counts with neither model.rho nor model.class_weight.")
+    if wanted.cuts and config.model.class_weight:
+        raise ConfigError("study.cuts does not count with model.class_weight.")
     if wanted.draws:
         _check_draws(config)
 

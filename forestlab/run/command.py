@@ -19,11 +19,12 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import ChoiceSweep, Override
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
@@ -102,7 +103,8 @@ def jobs(arguments: list[str]) -> list[Config]:
 
 def _planned(options: Namespace, **most: int | None) -> Work:
     """What the command line asks for, with its plug-ins imported."""
-    plugins.load(_named_plugins(options.overrides), os.getcwd())  # their options are keys too
+    named = [*_named_plugins(options.overrides), *_plugins_of_files(options)]
+    plugins.load(named, os.getcwd())  # before the schema is made: their options are keys too
     configs.register()
     todo = plan(options, **most)
     for config in todo.configs:
@@ -111,9 +113,26 @@ def _planned(options: Namespace, **most: int | None) -> Work:
 
 
 def _named_plugins(words: Sequence[str]) -> list[str]:
-    """The plug-ins that the command line names itself; configs may name others."""
-    named = [override.value() for override in parsed([w for w in words if "plugins=" in w])]
+    """The plug-ins that the command line names itself, in a sweep those of all its jobs."""
+    named: list = []
+    for override in parsed([w for w in words if "plugins=" in w]):
+        value = override.value()
+        named += value.list if isinstance(value, ChoiceSweep) else [value]
     return [name for names in named if isinstance(names, list) for name in names]
+
+
+def _plugins_of_files(options: Namespace) -> list[str]:
+    """The plug-ins that an experiment's file, or another main config, names."""
+    files = [f"{options.config_name or 'config'}.yaml"]
+    files += [
+        f"experiment/{override.value()}.yaml"
+        for override in parsed([w for w in options.overrides if w.startswith("+experiment=")])
+    ]
+    folders = [*filter(None, [options.config_dir]), configs.conf_folder()]
+    there = [Path(folder, file) for folder in folders for file in files]
+    contents: list[Any] = [OmegaConf.load(path) for path in there if path.is_file()]
+    found = [content.get("plugins") or [] for content in contents if content]
+    return [str(name) for names in found for name in names]
 
 
 def _checked(todo: Work, shared: "Shared | None") -> Batch:

@@ -74,7 +74,7 @@ class Shelf:
         wanted |= {key: getattr(configs.DatasetConfig, key) for key in SPLIT_KEYS}
         found = next((kept for kept in self._kept if kept.wanted == wanted), None)
         if found is None:
-            del self._kept[: 1 - MOST_KEPT]  # makes room before more memory is taken
+            del self._kept[: len(self._kept) + 1 - MOST_KEPT]  # room, before memory is taken
             found = _load(wanted)
         self._kept = [kept for kept in self._kept if kept is not found] + [found]
         return found

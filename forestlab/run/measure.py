@@ -41,11 +41,10 @@ def fit_and_study(job: Job, show: bool) -> Done:
     config, data = job.config, job.data
     splits = data.splits()
     model = build(config, data.dataset.task)
-    model.verbose = int(show)
     _load_kernels(config, data.dataset.task, *splits["train"])
     n_jobs, wanted = n_threads(config.n_jobs), config.study
     seconds: dict[str, float] = {}
-    with timing(seconds, "fit"):
+    with timing(seconds, "fit"), _shown(model, show):
         model.fit(*splits["train"])
     asked = splits["test"] if len(splits["test"][1]) else splits["train"]
     with timing(seconds, "predict"):
@@ -58,6 +57,18 @@ def fit_and_study(job: Job, show: bool) -> Done:
     if compile_seconds() > waited:
         seconds["compile"] = compile_seconds() - waited
     return Done(model, found, seconds)
+
+
+@contextmanager
+def _shown(model: Any, show: bool) -> Iterator[None]:
+    """Have a fit show its progress; the model that is logged does not say so."""
+    before = vars(model).copy()
+    model.verbose = int(show)
+    try:
+        yield
+    finally:
+        del model.verbose
+        vars(model).update({"verbose": before["verbose"]} if "verbose" in before else {})
 
 
 def _load_kernels(config: Config, task: str, X: np.ndarray, y: np.ndarray) -> None:

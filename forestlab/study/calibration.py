@@ -239,9 +239,10 @@ def _of_rows(look: Look, X, truth, outside=None) -> Calibrations:
         bits = np.unpackbits(outside, axis=1, count=len(X), bitorder="little")
         outside = np.packbits(bits[:, some], axis=1, bitorder="little")
     rows = X[some], truth[some], look.n_depths, look.n_jobs, outside
-    forest = look.grown.forest
+    forest, task = look.grown.forest, look.grown.task
+    combiners = [name for name, by_task in COMBINERS.items() if task in by_task]
     return Calibrations(
-        len(some), {name: calibration_by_depth(forest, name, *rows) for name in COMBINERS}
+        len(some), {name: calibration_by_depth(forest, name, *rows) for name in combiners}
     )
 
 
@@ -288,5 +289,6 @@ PART = Part(
         "within_bins/SPLIT_COMBINER": "what forecasts of one bin tell",
         "rows/calibration_SPLIT": "looked at",
     },
+    higher=("resolution",),
     files={"calibration/SPLIT": "reliability and Brier's parts, by combiner"},
 )

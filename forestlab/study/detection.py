@@ -30,4 +30,5 @@ PART = Part(
     find=_find,
     numbers=_numbers,
     metrics={"detection/MEASURE": "does a measure of uncertainty tell where the errors are?"},
+    higher=("detection",),
 )

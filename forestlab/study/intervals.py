@@ -140,5 +140,6 @@ PART = Part(
         "width/METHOD": "the same; mean width of intervals, or size of label sets",
         "rows/coverage_METHOD": "whose interval is known",
     },
+    neutral=("coverage",),
     files={"coverage": "how often intervals or label sets hold the truth"},
 )

@@ -130,3 +130,7 @@ class Part(NamedTuple):
     targets: Literal["each", "all", "both"] = "each"
     metrics: Mapping[str, str] = MappingProxyType({})  # names that it may log, and what they mean
     files: Mapping[str, str] = MappingProxyType({})  # the same of tables and pictures
+    # Of its metrics, by their first words: those of which more is better, and those of which more
+    # is neither better nor worse. Of all others less is better.
+    higher: tuple[str, ...] = ()
+    neutral: tuple[str, ...] = ()

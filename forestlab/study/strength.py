@@ -274,5 +274,6 @@ PART = Part(
         "tree_mse_std/oob": "its standard deviation over trees",
         "tree_rmse/oob": "root mean squared error, mean over trees",
     },
+    higher=("strength", "strength_plain"),
     files={"strength": "strength and correlation at every depth"},
 )

@@ -55,5 +55,6 @@ PART = Part(
     metrics={
         "by_trees/oob_voters": "step: number of trees; how many vote on a training row, on average"
     },
+    neutral=("by_trees/oob_voters",),
     files={"oob/voters": "out-of-bag error by the number of trees that vote on a row"},
 )

@@ -22,14 +22,16 @@ from forestlab.core.tasks import TASKS, require_task
 from forestlab.tree.view import SIDES, TreeView
 
 LEAF_KEYS = ("value", "weight")
-ASKED_KEYS = tuple(
-    dict.fromkeys(row.key for row in KINDS.values() if row.key)
-)  # one: what is asked
 RANGE_KEYS = ("cut", "between", "in")  # one of them: what goes left
-INNER_KEYS = (*ASKED_KEYS, *RANGE_KEYS, "left", "right", "missing", "missing_share")
+OTHER_KEYS = ("left", "right", "missing", "missing_share")
 ROOT_KEYS = ("task", "feature_names", "class_names")
 MAX_CATEGORY = 2**20
 LABEL = str | Real | np.bool_
+
+
+def _asked_keys() -> tuple[str, ...]:
+    """One of them: what is asked."""
+    return tuple(dict.fromkeys(row.key for row in KINDS.values() if row.key))
 
 
 class _Piece(NamedTuple):
@@ -121,11 +123,11 @@ def _need(condition: bool, otherwise: str) -> None:
 
 def _check_keys(content: dict, more: Sequence[str]) -> None:
     is_leaf = "value" in content
-    allowed = LEAF_KEYS if is_leaf else INNER_KEYS
+    allowed = LEAF_KEYS if is_leaf else (*_asked_keys(), *RANGE_KEYS, *OTHER_KEYS)
     unknown = [key for key in content if key not in (*allowed, *more)]
     node = "a leaf" if is_leaf else "an inner node"
     _need(not unknown, f"{unknown} not known; {node} may have {', '.join(allowed)}")
-    for keys in () if is_leaf else (ASKED_KEYS, RANGE_KEYS):
+    for keys in () if is_leaf else (_asked_keys(), RANGE_KEYS):
         choice = f"a leaf needs value; an inner node needs one of {', '.join(keys)}"
         _need(sum(key in content for key in keys) == 1, choice)
     both = "left" in content and "right" in content
@@ -139,7 +141,7 @@ def _features(content: dict) -> list:
 
 def _asked(content: dict):
     """What the question is about."""
-    return next(content[key] for key in ASKED_KEYS if key in content)
+    return next(content[key] for key in _asked_keys() if key in content)
 
 
 def _name_features(pieces: list[_Piece], given) -> list[str]:

@@ -4,6 +4,7 @@ The real store is that of the check of tests/baselines/fast.json, which is itsel
 """
 
 import json
+import logging
 import math
 import os
 import subprocess
@@ -497,8 +498,10 @@ def test_shipped_baselines_can_be_judged_anywhere(name):
 
 
 @pytest.fixture
-def command(fast, uri, tmp_path):
-    """Calls a command on the real store and a folder of its own."""
+def command(fast, uri, tmp_path, monkeypatch):
+    """Calls a command on the real store and a folder of its own; what logs for another test that
+    ran in this process, into a file that is closed, is not asked to."""
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
 
     def call(what: str, *arguments: str) -> Told:
         folder = () if what == "diff" else ("--folder", str(tmp_path))

@@ -469,10 +469,23 @@ def test_a_metric_or_key_that_no_run_has_is_told():
         ("strength_plain/oob", True),
         ("bias2/draws", False),
         ("seconds/fit", False),
+        ("resolution/test_average", True),
+        ("detection/spread", True),
+        ("by_target/Weight/r2/test", True),
+        ("by_target/Weight/rmse/test", False),
+        ("by_target/r2/rmse/test", False),
     ],
 )
 def test_which_values_are_the_better_ones(metric, higher):
     assert higher_is_better(metric) == higher
+
+
+@pytest.mark.parametrize(
+    "metric", ["coverage/jackknife", "by_trees/oob_voters", "by_target/a/coverage/conformal"]
+)
+def test_more_of_some_is_neither_better_nor_worse(metric):
+    with pytest.raises(ConfigError, match="more of it is neither better nor worse"):
+        higher_is_better(metric)
 
 
 # ---- text and page -----------------------------------------------------------------------------

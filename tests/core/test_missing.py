@@ -18,7 +18,8 @@ from forestlab.forest.asking import ends
 
 NAN = np.nan
 PLAIN = {
-    "criterion": "gini", "n_targets": 1, "search": "exact", "subspace": "all", "midpoint": True,
+    "criterion": "gini", "n_targets": 1, "search": "exact", "learner": "axis",
+    "subspace": "all", "midpoint": True,
     "rho": 0, "n_thresholds": 0, "max_bins": 255, "random_ties": False, "limits": "none",
     "weighted": False, "bag": "none", "data": "continuous", "missing": "learned",
 }  # fmt: skip
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # keys w
 
 def forest_of(X, y, n_trees=1, weights=None, n_jobs=1, settings=None, **choices):
     recipe = recipe_of(Case(**PLAIN | choices), len(y), **settings or {})
-    recipe = recipe._replace(settings=recipe.settings._replace(max_features=X.shape[1]))
+    recipe = recipe._replace(limits=recipe.limits._replace(max_features=X.shape[1]))
     training = prepare(X, np.asarray(y, float)[:, None], recipe, weights)
     return grow_forest(training, recipe, 3, n_trees, n_jobs)
 

@@ -666,6 +666,17 @@ def test_several_targets_of_a_file(kind, tmp_path):
     np.testing.assert_array_equal(one.target, dataset.target[:, 2])
 
 
+def test_several_targets_of_ones_own_need_no_names(monkeypatch):
+    def two(config):
+        made, noise = load(DatasetConfig("friedman1", n_samples=20)), config.noise or 0.0
+        return made._replace(target=np.column_stack([made.target, made.target + noise]))
+
+    monkeypatch.setitem(LOADERS, "two", two)
+    found = load(DatasetConfig("two", noise=3.0))  # an option that it takes as it likes
+    assert found.target.shape == (20, 2)
+    np.testing.assert_array_equal(found.target[:, 1], found.target[:, 0] + 3.0)
+
+
 def test_rows_of_several_targets_stay_together():
     whole, some = loaded("linnerud"), loaded("linnerud", n_samples=12, data_seed=3)
     rows = set(map(tuple, np.column_stack([whole.frame, whole.target])))

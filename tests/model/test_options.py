@@ -16,6 +16,7 @@ from test_estimators import data_for, few_trees, for_each, trees_of
 
 from forestlab import (
     Axis,
+    Band,
     Boundary,
     Exact,
     ForestClassifier,
@@ -197,6 +198,14 @@ REFUSED = {
         {"search": Boundary(n_thresholds=True)},
         "search.n_thresholds must be a whole number of at least 1 or None; got True.",
     ),
+    "no effect": (
+        {"learner": Band(3)},
+        "learner.terms=3 has no effect: projection='axis' is of one column.",
+    ),
+    "by itself, no effect": (
+        {"search": "uniform", "threshold": "value"},
+        "search.threshold='value' has no effect: cuts are drawn, not laid between values.",
+    ),
     "a class": (
         {"search": Histogram},
         f"search must be one of {listed(SEARCHES)}, or a value such as Exact(); got {Histogram!r}.",
@@ -295,6 +304,7 @@ def saved(path, **params):
 def test_a_person_can_read_the_values_of_a_file(tmp_path):
     text = text_of(saved(tmp_path / "model", search=Histogram(n_thresholds=3)))
     node = {"name": "histogram", "threshold": "midpoint", "n_thresholds": 3, "ties": "random"}
+    node |= {"bins": 255}
     assert text["params"]["search"] == text["recipe"]["search"] == node
     assert text["params"]["learner"] == "axis"
     assert text["recipe"]["learner"] == {"name": "axis"}

@@ -382,6 +382,16 @@ def test_a_missing_part_is_refused(name, saved, tmp_path):
         load(path)
 
 
+@pytest.mark.parametrize("group", ["search", "learner", "criterion"])
+def test_a_choice_that_only_a_plug_in_has_is_named(group, saved, tmp_path):
+    recipe = json.loads(parts_of(saved)[TEXT].tobytes())["recipe"]
+    mine = "mine" if group == "criterion" else {"name": "mine"}
+    path = with_text(saved, tmp_path, recipe=recipe | {group: mine})
+    told = f"was grown with {group}='mine', which there is not: import the module that adds it"
+    with pytest.raises(ValueError, match=told):
+        load(path)
+
+
 @pytest.mark.parametrize("name", ["values", "params", "recipe", "objects", "estimator"])
 @pytest.mark.parametrize("value", [None, [1], {"x": 1}], ids=["null", "list", "dict"])
 def test_a_text_of_another_shape_is_refused(name, value, saved, tmp_path):

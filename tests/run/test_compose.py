@@ -11,7 +11,7 @@ from forestlab import config as configs
 from forestlab import run
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.learners import LEARNERS
-from forestlab.core.options import OPTIONS
+from forestlab.core.options import OPTIONS, Band
 from forestlab.core.search import SEARCHES
 from forestlab.datasets import LOADERS
 from forestlab.datasets.downloaded import DOWNLOADED
@@ -21,7 +21,7 @@ from forestlab.run.making import Shelf, normalised
 from forestlab.run.shared import Shared
 
 GROUPS = ("dataset", "model", "criterion", "search", "learner", "study", "tracking")
-MODELS = ("tree", "bagging", "subspace", "forest", "rno")
+MODELS = ("tree", "bagging", "subspace", "forest", "rno", "extra_trees")
 GIVEN = ("csv", "parquet", "openml")  # need something of the user's
 
 
@@ -51,7 +51,9 @@ def test_there_is_a_file_for_every_row_of_the_tables():
     assert set(choices("dataset")) == set(LOADERS)
     assert set(choices("criterion")) == {"auto", *CRITERIA}
     assert set(choices("search")) == set(SEARCHES) == set(OPTIONS["search"])
-    assert set(choices("learner")) == set(LEARNERS) == set(OPTIONS["learner"])
+    assert set(choices("learner")) == set(OPTIONS["learner"])
+    rows = {choice().row or name for name, choice in OPTIONS["learner"].items()}
+    assert rows | {Band(projection="oblique").row} == set(LEARNERS)
 
 
 def result_of(config, name):

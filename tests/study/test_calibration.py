@@ -15,6 +15,7 @@ from forestlab.core.combine import COMBINERS
 from forestlab.figures.style import COLOURS
 from forestlab.forest import Asked, by_depth, combined, rows_outside
 from forestlab.study.calibration import (
+    PART,
     Calibration,
     add_answers,
     bins_of,
@@ -22,6 +23,7 @@ from forestlab.study.calibration import (
     calibration_by_depth,
     empty_sums,
 )
+from forestlab.study.part import Look
 from forestlab.study.surface import surface
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -310,6 +312,15 @@ def test_out_of_bag_rows_are_judged_by_trees_that_left_them_out(fitted, combiner
         assert_like_twin(found, d, answers[asked], truth[asked])
     inside = calibration_by_depth(first.forest_, combiner, X, truth, 5)
     assert inside.brier[4] < found.brier[4]  # it has learnt those by heart
+
+
+def test_a_combiner_that_has_no_classes_is_left_out(fitted, monkeypatch):
+    of_numbers = {"regression": COMBINERS["average"]["regression"]}
+    monkeypatch.setitem(COMBINERS, "only numbers", of_numbers)
+    model, X, truth, *_ = fitted
+    data = {"train": (X, truth)}
+    look = Look(model.grown, data, model.grown.outside(), {}, 3, 50, 1, False, None)
+    assert set(PART.find(look)["oob"].by_combiner) == {"average", "product", "vote"}
 
 
 def test_no_rows_to_ask_for(fitted):

@@ -98,8 +98,15 @@ def test_a_run_tells_it(monkeypatch, tmp_path):
     assert outcome.results[0].metrics["trees/cuts"] == cuts_scored(model.grown, X, codes).mean()
 
 
-@pytest.mark.parametrize("more", ["model.rho=3", "model.class_weight=balanced"])
-def test_what_it_does_not_count(more, monkeypatch, tmp_path, capsys):
+def test_of_random_parameters_one_each(monkeypatch, tmp_path):
+    """Every node that splits drew two; in the others nothing varies, or all are of one class."""
     monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
-    assert run.main([*ASKED, more]) == 2
-    assert "study.cuts counts with neither" in capsys.readouterr().err
+    (result,) = run.perform([*ASKED, "model.rho=2"]).results
+    n_split = result.metrics["trees/n_leaves"] - 1
+    assert result.metrics["trees/cuts"] == pytest.approx(2 * n_split, rel=1e-12)
+
+
+def test_what_it_does_not_count(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    assert run.main([*ASKED, "model.class_weight=balanced"]) == 2
+    assert "study.cuts does not count with model.class_weight" in capsys.readouterr().err
