@@ -22,9 +22,17 @@ from forestlab.forest import ends
 
 N_FEATURES = 8
 NAMES = list("abcdefgh")
-MATRIX = np.array([[1.0, -0.5, 0.0], [2.0, 0.25, -1.0], [0.5, 0.0, 0.1]])
+FORM = {
+    "features": ["g", "d"],
+    "centres": [0.5, 0.0],
+    "factors": [2.0, -1.0],
+    "products": [1.0, -0.5, 0.25],  # of g with itself, of d with g, of d with itself
+    "shares": [0.75, 0.25],
+}
 # What stands before the first node's stretch belongs to nobody.
-PARAMS = np.array([99.0, 2, 6, 3, *MATRIX.ravel(), 3, 7, 1.5, 0, -1, 2, 0.25])
+OF_FORM = [2, 6, 3, *FORM["centres"], *FORM["factors"], *FORM["products"], *FORM["shares"]]
+OF_SUM = [3, 7, 1.5, 0, -1, 2, 0.25, 0.5, 0.375, 0.125]
+PARAMS = np.array([99.0, *OF_FORM, *OF_SUM])
 BITS = np.array([99, 2, 0b1001, 1 << 63 | 1], np.uint64)
 #      0: a form of g and d
 #      1: a category of e     |  6: a sum of h, a and c
@@ -37,7 +45,9 @@ INNER = {
     6: {"kind": OBLIQUE, "left": 7, "right": 10, "params": 13, "cut_high": 0.75},
     7: {"kind": AXIS, "left": 8, "right": 9, "feature": 5, "cut_low": -1, "cut_high": 2.5},
 }
-READS = [(0, 6), (0, 3), (1, 4), (3, 1), (6, 7), (6, 0), (6, 2), (7, 5)]
+# A node, a feature and its share in the answer.
+READS = [(0, 6, 0.75), (0, 3, 0.25), (1, 4, 1), (3, 1, 1)]
+READS += [(6, 7, 0.5), (6, 0, 0.375), (6, 2, 0.125), (7, 5, 1)]
 
 
 def tree_of_all_kinds():
@@ -57,11 +67,15 @@ def rows(n_rows, n_features=N_FEATURES):
     return X
 
 
+def form_in_twin(x):
+    g, d = x[6] - 0.5, x[3]
+    return 2 * g - d + g * g - 0.5 * d * g + 0.25 * d * d
+
+
 def side_in_twin(i, x):
     """What the drawing says of a row at an inner node: whether it goes left."""
     if i == 0:
-        point = np.array([x[6], x[3], 1.0])
-        return point @ MATRIX @ point <= 0.5
+        return form_in_twin(x) <= 0.5
     if i == 1:
         return x[4] in (0, 3, 64, 127)
     if i == 6:
@@ -88,8 +102,7 @@ def test_rows_end_where_the_questions_lead():
 
 def test_the_number_asked_about_is_that_of_the_formula():
     x, tree = rows(1)[0], tree_of_all_kinds()
-    point = np.array([x[6], x[3], 1.0])
-    expected = {0: point @ MATRIX @ point, 1: x[4], 3: x[1], 7: x[5]}
+    expected = {0: form_in_twin(x), 1: x[4], 3: x[1], 7: x[5]}
     expected[6] = 1.5 * x[7] - x[0] + 0.25 * x[2]
     for i, number in expected.items():
         found = number_asked(tree, i, x)
@@ -98,12 +111,12 @@ def test_the_number_asked_about_is_that_of_the_formula():
 
 
 def test_all_that_is_read_is_told_by_node():
-    nodes, features = reads(tree_of_all_kinds())
-    assert list(zip(nodes.tolist(), features.tolist(), strict=True)) == READS
-    assert nodes.dtype == features.dtype == np.int64
+    found = reads(tree_of_all_kinds())
+    assert list(zip(*(part.tolist() for part in found), strict=True)) == READS
     leaf = tree_of_all_kinds()._replace(nodes=tree_of_all_kinds().nodes[2:3])
-    assert [len(part) for part in reads(leaf)] == [0, 0]
-    assert {part.dtype for part in reads(leaf)} == {np.dtype(np.int64)}
+    assert [len(part) for part in reads(leaf)] == [0, 0, 0]
+    for parts in found, reads(leaf):
+        assert [part.dtype for part in parts] == [np.int64, np.int64, np.float64]
 
 
 def test_rows_without_what_is_not_read_end_in_the_same_places():
@@ -165,7 +178,7 @@ WRONG = {
     "no category's feature": (with_node(1, feature=8), "features"),
     "no term's feature": (with_params(18, 8), "features"),
     "no form's feature": (with_params(2, -1), "features"),
-    "a form too long": (with_params(1, 3), "parameters"),
+    "a form too long": (with_params(1, 4), "parameters"),
     "a term too many": (with_params(13, 4), "parameters"),
     "half a term": (with_params(13, 2.5), "parameters"),
     "less than no terms": (with_params(13, -1), "parameters"),
@@ -189,7 +202,7 @@ def test_what_would_be_read_astray_is_refused(change, what):
         check_questions(change(tree_of_all_kinds()), N_FEATURES)
 
 
-@pytest.mark.parametrize("start", [0, 19])
+@pytest.mark.parametrize("start", [0, len(PARAMS) - 1])
 def test_no_terms_are_enough(start):
     """A sum of nothing needs its count alone, be it the first of the pool or the last."""
     tree = tree_of_all_kinds()
@@ -218,7 +231,7 @@ def test_a_leaf_asks_nothing_whatever_it_names():
 def test_questions_in_words():
     tree = tree_of_all_kinds()
     assert {i: condition(tree, i, NAMES) for i in INNER} == {
-        0: "a quadratic form ≤ 0.5",
+        0: "2·(g − 0.5) − d + (g − 0.5)² − 0.5·d·(g − 0.5) + 0.25·d² ≤ 0.5",
         1: "e in {0, 3, 64, 127}",
         3: "b ≤ -0.25",
         6: "1.5·h − a + 0.25·c ≤ 0.75",
@@ -231,6 +244,9 @@ def test_questions_in_words():
     for factor, text in (0.5, "0.5·h"), (0, "0·h"), (1, "h"):
         tree.params[15] = factor
         assert condition(tree, 6, NAMES) == f"{text} − 0.5·a + 0·c ≤ 0.75"
+    tree.params[4:6] = -3, 0.25
+    text = "2·(g + 3) − (d − 0.25) + (g + 3)² − 0.5·(d − 0.25)·(g + 3) + 0.25·(d − 0.25)²"
+    assert condition(tree, 0, NAMES) == f"{text} ≤ 0.5"
 
 
 def test_the_parts_of_a_question():
@@ -239,10 +255,11 @@ def test_the_parts_of_a_question():
     assert categories(tree, 1) == [0, 3, 64, 127]
 
 
-def test_questions_described():
+def test_questions_described(monkeypatch):
     tree = tree_of_all_kinds()
-    found = {i: described(tree, i, NAMES) for i in (1, 3, 6, 7)}
+    found = {i: described(tree, i, NAMES) for i in INNER}
     assert found == {
+        0: {"form": FORM, "cut": 0.5},
         1: {"feature": "e", "in": [0, 3, 64, 127]},
         3: {"feature": "b", "cut": -0.25},
         6: {"weights": {"h": 1.5, "a": -1.0, "c": 0.25}, "cut": 0.75},
@@ -250,12 +267,48 @@ def test_questions_described():
     }
     for i, description in found.items():
         assert kind_of(description) == tree.nodes["kind"][i]
-    with pytest.raises(
-        ValueError, match=r"^node 0 asks about a quadratic form, which has no description$"
-    ):
-        described(tree, 0, NAMES)
+    monkeypatch.setitem(KINDS, OBLIQUE, KINDS[OBLIQUE]._replace(key=""))
+    told = r"^node 6 asks about 1\.5·h − a \+ 0\.25·c, which has no description$"
+    with pytest.raises(ValueError, match=told):
+        described(tree, 6, NAMES)
     with pytest.raises(ValueError, match=r"^'in' goes with a feature, not with weights$"):
         kind_of({"weights": {"a": 1}, "in": [1]})
+
+
+def test_what_is_described_is_what_the_pool_holds():
+    for kind, value, stretch in (
+        (QUADRATIC, FORM, OF_FORM),
+        (OBLIQUE, {"h": 4, "a": -3, "c": 1}, [3, 7, 4, 0, -3, 2, 1, 0.5, 0.375, 0.125]),
+        (OBLIQUE, {"h": 0, "a": 0.0}, [2, 7, 0, 0, 0, 0.5, 0.5]),  # then all as much
+    ):
+        row = KINDS[kind]
+        numbers = [NAMES.index(feature) for feature in row.features(value)]
+        assert row.params(value, numbers) == stretch
+
+
+FORM_WORDS = r"^form must be \{features, centres, factors, products, shares\}$"
+SIZE_WORDS = {"centres": 2, "factors": 2, "products": 3, "shares": 2}
+
+
+@pytest.mark.parametrize("value", ["g", {}, FORM | {"more": 1}, {"features": ["g"]}], ids=str)
+def test_what_is_no_form_is_refused(value):
+    with pytest.raises(ValueError, match=FORM_WORDS):
+        KINDS[QUADRATIC].features(value)
+
+
+@pytest.mark.parametrize("part", SIZE_WORDS)
+def test_a_form_has_all_its_numbers(part):
+    for numbers in FORM[part][1:], [*FORM[part], 1.0]:
+        with pytest.raises(
+            ValueError, match=rf"^form: {part} must be {SIZE_WORDS[part]} for 2 features$"
+        ):
+            KINDS[QUADRATIC].features(FORM | {part: numbers})
+
+
+@pytest.mark.parametrize("value", [["a"], {}, 1.0], ids=str)
+def test_what_are_no_weights_is_refused(value):
+    with pytest.raises(ValueError, match=r"^weights must be \{feature: factor, …\}$"):
+        KINDS[OBLIQUE].features(value)
 
 
 @pytest.mark.parametrize(

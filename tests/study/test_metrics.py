@@ -58,6 +58,28 @@ def test_metrics_of_classes_are_scikit_learns(truth):
         np.testing.assert_allclose(value, expected, err_msg=name, **CLOSE)
 
 
+def test_a_class_that_training_did_not_see_is_a_class_of_which_no_row_is_right():
+    truth, answer = np.array([0, 0, 1, 2, -1, -1]), np.array([[0, 1, 1, 2, 0, 1]])
+    p = np.full((1, 6), 0.5)
+    values = finished(sums_of(Outcome(truth, answer, p, p, 4), "classification"))
+    assert values["balanced_accuracy"][0] == pytest.approx((1 / 2 + 1 + 1 + 0) / 4)
+    assert values["accuracy"][0] == pytest.approx(3 / 6)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_sums_of_several_forests_are_finished_at_once(task):
+    """Of 3 sizes at 2 depths, as those of each."""
+    rng, truth = np.random.default_rng(3), np.array([0, 2, 1, 1, 0])
+    if task == "classification":
+        each = [outcome_of_classes(truth, rng.dirichlet([1, 1, 1], (2, 5))) for _ in range(3)]
+    else:
+        each = [outcome_of_numbers(truth, rng.normal(size=(2, 5))) for _ in range(3)]
+    sums = [sums_of(outcome, task) for outcome in each]
+    together = finished({name: np.stack([of[name] for of in sums]) for name in sums[0]})
+    for name, values in together.items():
+        np.testing.assert_array_equal(values, [finished(of)[name] for of in sums])
+
+
 # Far from 0, squares of targets have all digits but their variance.
 TARGETS = {"plain": (0.0, 1.0), "far": (-1e7, 1.0), "small": (0.0, 1e-9), "great": (0.0, 1e9)}
 
@@ -72,6 +94,16 @@ def test_metrics_of_numbers_are_scikit_learns(targets):
     for name, value in values.items():
         expected = [PEERS[name](truth, at) for at in answer]
         np.testing.assert_allclose(value, expected, err_msg=name, rtol=1e-9)
+
+
+def test_squares_may_be_summed_from_any_number_near_the_targets():
+    """A block's targets have another mean than all of them."""
+    rng = np.random.default_rng(4)
+    truth, answer = rng.normal(size=30), rng.normal(size=(2, 30))
+    for origin in (-1.0, 0.3, 2.0):
+        outcome = outcome_of_numbers(truth, answer)._replace(origin=origin)
+        values = finished(sums_of(outcome, "regression"))
+        np.testing.assert_allclose(values["r2"], [PEERS["r2"](truth, at) for at in answer], **CLOSE)
 
 
 @pytest.mark.parametrize("number", [0.0, 1.0, 0.1, -1e6 / 3])

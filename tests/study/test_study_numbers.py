@@ -228,12 +228,12 @@ def small_world(task):
         task, "average", trees_of(model), bags_of(model), True,
         {"train": (X, model.grown.codes(y))}, SIZES, 10,
     )  # fmt: skip
-    return world, found.parts
+    return world, found
 
 
 def test_the_band_along_one_feature_is_its_twin():
-    world, parts = small_world("regression")
-    x, mean, bands, (some_x, some_y) = parts["band"]
+    world, found = small_world("regression")
+    x, mean, bands, (some_x, some_y) = found.parts["band"]
     (X, y), at = world.splits["train"], np.linspace(0, 199, 12).round().astype(int)
     np.testing.assert_allclose(x, [X.min() + i * np.ptp(X) / 199 for i in range(200)], **CLOSE)
     rows = x[at, None]
@@ -252,8 +252,8 @@ def test_the_band_along_one_feature_is_its_twin():
 
 
 def test_the_regions_of_a_plane_are_their_twin():
-    world, parts = small_world("classification")
-    (left, right, bottom, top), posteriors, (points, labels) = parts["regions"]
+    world, found = small_world("classification")
+    (left, right, bottom, top), posteriors, (points, labels) = found.parts["regions"]
     (X, y), shown = world.splits["train"], naive_study.evenly(N_TRAIN, 10)
     low, high = X.min(axis=0), X.max(axis=0)
     room = 0.05 * (high - low)
