@@ -131,7 +131,8 @@ def _weights(value: dict) -> list:
     if not isinstance(value, dict) or not value:
         raise ValueError("weights must be {feature: factor, …}")
     for factor in value.values():
-        if not isinstance(factor, Real) or isinstance(factor, bool) or not np.isfinite(factor):
+        is_number = isinstance(factor, Real) and not isinstance(factor, bool)
+        if not (is_number and np.isfinite(float(factor))):
             raise ValueError(f"a weight must be a finite number, not {factor!r}")
     return list(value)
 

@@ -131,10 +131,15 @@ def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
 
 def _require_known(path, text: dict) -> None:
     """Raise ValueError for a model of a choice that only a module of somebody's own adds."""
-    recipe = text.get("recipe", {})
     known: dict[str, Any] = {"criterion": CRITERIA, **OPTIONS}
-    for group, choices in known.items():
-        said = recipe.get(group)
+    places = [text.get(where) for where in ("recipe", "params")]
+    named = [
+        (group, choices, place.get(group))
+        for place in places
+        if isinstance(place, dict)
+        for group, choices in known.items()
+    ]
+    for group, choices, said in named:
         name = said.get("name") if isinstance(said, dict) else said
         if isinstance(name, str) and name not in choices:
             raise ValueError(

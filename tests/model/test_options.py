@@ -39,7 +39,7 @@ SEARCHES, LEARNERS = OPTIONS["search"], OPTIONS["learner"]
 class Sum(LearnerOptions):
     """Whether a sum of features is at most a number."""
 
-    terms: int = option(2, whole(1), "Features in a sum.")
+    size: int = option(2, whole(1), "Features in a sum.")
 
 
 def recipe_of(model):
@@ -216,7 +216,7 @@ REFUSED = {
     ),
     "from elsewhere": (
         {"learner": Sum(3)},
-        f"learner must be one of {listed(LEARNERS)}, or a value such as Axis(); got Sum(terms=3).",
+        f"learner must be one of {listed(LEARNERS)}, or a value such as Axis(); got Sum(size=3).",
     ),
 }
 
@@ -311,7 +311,7 @@ def test_a_person_can_read_the_values_of_a_file(tmp_path):
 
 
 NODES = {
-    "another name": ({"name": "nonsense"}, "search must be one of 'exact'"),
+    "another name": ({"name": "nonsense"}, "search='nonsense', which there is not"),
     "another option": ({"name": "exact", "terms": 3}, "terms is no option of search='exact'"),
     "another value": ({"name": "exact", "ties": "no"}, "search.ties must be one of 'random'"),
     "no name": ({"ties": "first"}, ""),
@@ -325,7 +325,7 @@ def test_values_of_a_file_are_not_believed(node, message, where, tmp_path):
     path = saved(tmp_path / "model", search=Exact())
     text = text_of(path)
     text[where]["search"] = node
-    with pytest.raises(ValueError, match=f"damaged: .*{message}"):
+    with pytest.raises(ValueError, match=f"(damaged|was grown with).*{message}"):
         load(with_text(path, text))
 
 
@@ -397,5 +397,5 @@ def test_documentation_tells_of_options_that_only_a_value_has(monkeypatch):
     kind, text = described("learner", "What a node asks")
     assert kind == "str or value, default='axis'"
     assert "'sum', whether a sum of features is at most a number" in text
-    assert "`terms` of 'sum', int, default=2, features in a sum" in text.format()
+    assert "`size` of 'sum', int, default=2, features in a sum" in text.format()
     assert parameters.DESCRIPTIONS["ties"][0] == '{"random", "first"} or None, default=None'
