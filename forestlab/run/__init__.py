@@ -14,6 +14,6 @@ mistakes   what a person got wrong, in one sentence
 command    `python -m forestlab.run`
 """
 
-from forestlab.run.command import Outcome, jobs, main, perform
+from forestlab.run.command import Performed, jobs, main, perform
 
-__all__ = ["Outcome", "jobs", "main", "perform"]
+__all__ = ["Performed", "jobs", "main", "perform"]
