@@ -33,6 +33,7 @@ class TreeClassifier(OneTree, Classifier):
         ties=None,
         learner="axis",
         rho=None,
+        rho_draws="features",
         class_weight=None,
         random_state=None,
     ):
@@ -60,6 +61,7 @@ class TreeRegressor(OneTree, Regressor):
         ties=None,
         learner="axis",
         rho=None,
+        rho_draws="features",
         random_state=None,
     ):
         _store(self, locals())
@@ -97,6 +99,7 @@ class ForestClassifier(Ensemble, Classifier):
         ties=None,
         learner="axis",
         rho=None,
+        rho_draws="features",
         combine="average",
         class_weight=None,
         n_jobs=None,
@@ -138,6 +141,7 @@ class ForestRegressor(Ensemble, Regressor):
         ties=None,
         learner="axis",
         rho=None,
+        rho_draws="features",
         combine="average",
         n_jobs=None,
         random_state=None,

@@ -81,6 +81,14 @@ DESCRIPTIONS = {
         "Randomised node optimisation: each node tries this many random parameters, a feature and "
         'one of its cuts each. 1 is a totally random tree; "all" or None tries everything.',
     ),
+    "rho_draws": (
+        '{"features", "pairs"}, default="features"',
+        'How the `rho` parameters are drawn: "features", a feature that varies in the node and one '
+        'of its cuts, each uniform, with replacement; "pairs", without replacement from all pairs '
+        "of such a feature and a cut, each as likely as any other, so that with `rho` as large as "
+        "their number the tree is the exhaustive one. Pairs need learner='axis' and a search that "
+        "lists cuts, and take up to twice the time of the exhaustive search.",
+    ),
     "combine": (
         "str, default='average'",
         "How the trees' answers become one: {combiners}. Read when predicting.",
@@ -226,9 +234,12 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         impurity_scale=CRITERIA[name].scale,
         max_features=n_features if per_tree else n_features_drawn,
         rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
+        pairs=one_of("rho_draws", params["rho_draws"], ("features", "pairs")) == "pairs",
     )
     search, learner = option_value("search", params), option_value("learner", params)
     require_together(search, learner)
+    if limits.pairs:
+        require_pairs(search, learner)
     return Recipe(
         name,
         search,
@@ -248,6 +259,23 @@ def require_together(search: Options, learner: Options) -> None:
         raise ValueError(
             f"learner={name_of('learner', learner)!r} tries all pairs of cuts, so search must be "
             f"one of {listed(sorted(paired))}; got {name_of('search', search)!r}."
+        )
+
+
+def require_pairs(search: Options, learner: Options) -> None:
+    """Refuse to draw from all pairs of a feature and a cut where these are not listed."""
+    its, name = LEARNERS[row_of("learner", learner)], name_of("learner", learner)
+    if its.draw is not None or its.has_bands:
+        listing = [key for key, row in LEARNERS.items() if not (row.draw or row.has_bands)]
+        raise ValueError(
+            "rho_draws='pairs' draws pairs of a feature and a cut, so learner must be one of "
+            f"{listed(listing)}; got {name!r}."
+        )
+    if SEARCHES[row_of("search", search)].draws:
+        listing = [key for key, row in SEARCHES.items() if not row.draws]
+        raise ValueError(
+            "rho_draws='pairs' draws from the cuts that a search lists, so search must be one of "
+            f"{listed(listing)}; got {name_of('search', search)!r}."
         )
 
 

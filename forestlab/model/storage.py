@@ -198,7 +198,7 @@ def _recipe_of_today(recipe) -> Recipe:
     return recipe._replace(
         search=replaced("search", recipe.search, said),
         learner=as_value("learner", recipe.learner),
-        limits=Limits(*settings[: len(Limits._fields)]),
+        limits=Limits(*(getattr(settings, name) for name in Limits._fields)),
     )
 
 

@@ -319,6 +319,7 @@ ABSURD = {
     "bootstrap": ("True or False", [None, 1, "yes"]),
     "n_thresholds": (NO_LIMIT + "1 or None", [0, -1, 1.0, "all"]),
     "rho": (NO_LIMIT + '1, "all" or None', [0, -1, 0.5, "some"]),
+    "rho_draws": ("one of .features., .pairs.", [None, 1, "rows"]),
     "n_jobs": ("a whole number other than 0", [0, 1.5, "all"]),
     "oob_score": ("True, False, the name of a scorer", [None, 1, 0.5]),
     "warm_start": ("True or False", [None, 1, "yes"]),
