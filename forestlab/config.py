@@ -71,6 +71,7 @@ class ModelConfig:
     max_samples: float | int | None = None
     subspace: str = "node"
     max_features: float | int | str | None = None
+    count_constant: bool = True
     rho: int | str | None = None
     rho_draws: str = "features"
     combine: str = "average"

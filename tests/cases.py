@@ -128,6 +128,7 @@ MAIN_AXES = {
 }
 AXES = MAIN_AXES | {
     "subspace": tuple(SUBSPACES),
+    "count_constant": (False, True),
     "midpoint": (False, True),
     "rho": (0, 1, 3),
     "pairs": (False, True),
@@ -251,11 +252,12 @@ def cover():
     return chosen
 
 
+FLAGS = "count_constant", "midpoint", "weighted", "random_ties", "pairs"
+
+
 def name_of(case):
     """For people to read in a list of tests: what is switched off is left out."""
-    flags = [
-        name for name in ("midpoint", "weighted", "random_ties", "pairs") if getattr(case, name)
-    ]
+    flags = [name for name in FLAGS if getattr(case, name)]
     counts = [f"{name} {getattr(case, name)}" for name in ("n_targets", "rho", "n_thresholds")]
     words = [case.criterion, case.learner, case.search]
     words += [case.subspace, case.limits, case.bag, case.data]
@@ -276,6 +278,7 @@ def recipe_of(case, n_rows, **more):
         "max_features": subspace.pop("max_features"),
         "rho": case.rho,
         "pairs": case.pairs,
+        "count_constant": case.count_constant,
     }
     search = OPTIONS["search"][case.search](
         "midpoint" if case.midpoint else "value",

@@ -374,12 +374,14 @@ def best(splits, tie, key, random_ties):
 
 
 def node_features(problem, rows, key):
-    """max_features random ones, ascending, and as many more as it takes until one varies."""
+    """max_features random ones, ascending, and as many more as it takes until one varies, or that
+    many do."""
     n, features = problem.recipe.settings.max_features, problem.features
+    n_wanted = 1 if problem.recipe.settings.count_constant else n
     if n >= len(features):
         return features
     order = shuffled(features, stream(key, NODE_FEATURES))
-    while n < len(order) and not any(varies(problem, rows, j) for j in order[:n]):
+    while n < len(order) and sum(varies(problem, rows, j) for j in order[:n]) < n_wanted:
         n += 1
     return sorted(order[:n])
 

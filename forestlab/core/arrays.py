@@ -97,6 +97,7 @@ class Limits(NamedTuple):
     max_features: int  # features drawn at each node
     rho: int  # split parameters drawn at each node; 0: all
     pairs: bool = False  # these without replacement, of all pairs of a feature and a cut
+    count_constant: bool = True  # features that do not vary in a node count among max_features
 
 
 class Settings(NamedTuple):
@@ -117,6 +118,7 @@ class Settings(NamedTuple):
     signs: bool = False  # their factors are -1 or 1, else anything between
     local_bins: int = 0  # bins of its number in large nodes; 0: none
     pairs: bool = False
+    count_constant: bool = True
     of_search: tuple = ()  # numbers that only this search or this learner reads
     of_learner: tuple = ()
 

@@ -9,7 +9,7 @@ Scores within a tie of the least are equal. Which of the features that have one 
 equally likely wherever they stand. On small nodes ties are the rule, not the exception.
 
 Features known to be constant in a node are so in all below it: they are handed down as bits and
-never looked at again, though they still count among the features drawn.
+never looked at again. Whether they count among the features drawn is a choice, `count_constant`.
 """
 
 from collections.abc import Callable
@@ -58,6 +58,12 @@ def keep(found, n_found, least, question):
 
 
 @jitable
+def is_lower(a, b):
+    """Of two questions about one candidate: does a's cut, or the band's first one, come first?"""
+    return a["low"] < b["low"] or (a["low"] == b["low"] and a["high"] < b["high"])
+
+
+@jitable
 def best_of(found, n_found, least, tie, key, random_ties):
     """Of the questions within a tie of the least score that of the lowest rank, then cut."""
     ranks_key = stream(key, TIES)
@@ -68,11 +74,7 @@ def best_of(found, n_found, least, tie, key, random_ties):
             continue
         candidate = here["candidate"]
         rank = draw(ranks_key, candidate) if random_ties else np.uint64(candidate)
-        if (
-            best < 0
-            or rank < best_rank
-            or (rank == best_rank and here["high"] < found[best]["high"])
-        ):
+        if best < 0 or rank < best_rank or (rank == best_rank and is_lower(here, found[best])):
             best, best_rank = i, rank
     if best < 0:
         return nothing()
@@ -209,26 +211,28 @@ def make_choose(evaluate: Callable, draw: Callable | None, randomised: bool) -> 
 def choose_features(evaluate: Callable) -> Callable:
     @jitable
     def choose(plan, node, scratch):
-        """The best of max_features random features; of more, one by one, while none varies."""
+        """The best of max_features random features; of more, one by one, until one of them varies,
+        or max_features of them if constant ones do not count."""
         features, constant, swaps = node.features, node.constant, scratch.swaps
         n_features = features.shape[0]
         n_drawn = min(plan.settings.max_features, n_features)
+        n_wanted = 1 if plan.settings.count_constant else n_drawn
         shuffled = n_drawn < n_features
         subset_key = stream(node.key, NODE_FEATURES)
         if shuffled:
             for i in range(n_drawn):
                 swaps[i] = shuffle_step(features, i, n_features, subset_key)
         n_found, least = 0, np.inf
-        none_varies = True
+        n_varying = 0
         i = 0
         while i < n_drawn:
             feature = features[i]
             if not has_bit(constant, feature):
                 question = evaluate(plan, node, scratch, feature, least, -1)
                 n_found, least = keep(scratch.found, n_found, least, question)
-                none_varies &= has_bit(constant, feature)
+                n_varying += 0 if has_bit(constant, feature) else 1
             i += 1
-            if i == n_drawn and none_varies and n_drawn < n_features:
+            if i == n_drawn and n_varying < n_wanted and n_drawn < n_features:
                 swaps[i] = shuffle_step(features, i, n_features, subset_key)
                 n_drawn += 1
         if shuffled:

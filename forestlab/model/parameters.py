@@ -54,6 +54,12 @@ DESCRIPTIONS = {
         "share, a function of the number of features, or None for all. Not used at nodes when "
         "`rho` is given.",
     ),
+    "count_constant": (
+        "bool, default=True",
+        "Whether features that do not vary in a node count among the `max_features` drawn for it, "
+        "as in scikit-learn, which then looks for one more only if none varies. If False, features "
+        "are drawn until so many vary, as in oneDAL (scikit-learn-intelex).",
+    ),
     "subspace": (
         '{"node", "tree"}, default="node"',
         "Whether a subset is drawn for each node (Breiman 2001) or once for each tree (Ho 1998).",
@@ -234,6 +240,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         impurity_scale=CRITERIA[name].scale,
         max_features=n_features if per_tree else n_features_drawn,
         rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
+        count_constant=flag("count_constant", params["count_constant"]),
         pairs=one_of("rho_draws", params["rho_draws"], ("features", "pairs")) == "pairs",
     )
     search, learner = option_value("search", params), option_value("learner", params)

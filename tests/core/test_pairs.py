@@ -26,7 +26,7 @@ RARE = 1e-6  # how often a fair draw, with other keys, would fail a chi-square t
 CASE = Case(
     criterion="gini", n_targets=1, search="exact", learner="axis", random_ties=True, rho=1,
     subspace="all", midpoint=False, pairs=True, n_thresholds=0, max_bins=255, limits="none",
-    weighted=False, bag="none", data="continuous", missing="error",
+    weighted=False, bag="none", data="continuous", missing="error", count_constant=True,
 )  # fmt: skip
 few_examples = settings(max_examples=50, deadline=None, derandomize=True)
 keys = st.integers(0, 2**64 - 1)

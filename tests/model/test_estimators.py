@@ -316,6 +316,7 @@ ABSURD = {
     "min_impurity_decrease": ("a number of at least 0", [-1e-9, np.nan, np.inf, None]),
     "max_features": (NO_LIMIT + "1, a share in", [0, -1, 0.0, 1.5, np.nan, True]),
     "max_samples": (NO_LIMIT + "1, a share in", [0, -1, 0.0, 1.5, np.nan, "all"]),
+    "count_constant": ("True or False", [None, 1, "yes"]),
     "bootstrap": ("True or False", [None, 1, "yes"]),
     "n_thresholds": (NO_LIMIT + "1 or None", [0, -1, 1.0, "all"]),
     "rho": (NO_LIMIT + '1, "all" or None', [0, -1, 0.5, "some"]),
