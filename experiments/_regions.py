@@ -25,11 +25,15 @@ class Plane(NamedTuple):
     labels: np.ndarray  # (n,) their classes, 0, 1, …
 
 
-def training_rows(run: LoggedRun) -> tuple[np.ndarray, np.ndarray]:
-    """What a run was trained on, made again from its logged config."""
+def rows_of(run: LoggedRun, split: str) -> tuple[np.ndarray, np.ndarray]:
+    """A run's training, validation or test rows, made again from its logged config."""
     config: Any = OmegaConf.load(run.path("config.yaml"))
-    data = Shelf().data(config)
-    return data.X[data.parts.train], data.y[data.parts.train]
+    return Shelf().data(config).splits()[split]
+
+
+def training_rows(run: LoggedRun) -> tuple[np.ndarray, np.ndarray]:
+    """What a run was trained on."""
+    return rows_of(run, "train")
 
 
 def plane(run: LoggedRun, *depths: int | None) -> list[Plane]:

@@ -71,7 +71,9 @@ class ModelConfig:
     max_samples: float | int | None = None
     subspace: str = "node"
     max_features: float | int | str | None = None
+    count_constant: bool = True
     rho: int | str | None = None
+    rho_draws: str = "features"
     combine: str = "average"
     min_samples_split: float | int = 2
     min_samples_leaf: float | int = 1

@@ -128,8 +128,10 @@ MAIN_AXES = {
 }
 AXES = MAIN_AXES | {
     "subspace": tuple(SUBSPACES),
+    "count_constant": (False, True),
     "midpoint": (False, True),
     "rho": (0, 1, 3),
+    "pairs": (False, True),
     "n_thresholds": (0, 2),
     "max_bins": (255, 7),
     "limits": tuple(LIMITS),
@@ -156,6 +158,8 @@ def makes_sense(case):
         return False
     if case.missing != "error" and (case.learner != "axis" or case.search == "uniform"):
         return False
+    if case.pairs and (case.rho == 0 or case.learner != "axis" or case.search == "uniform"):
+        return False
     if case.learner == "fitted" and case.data != "continuous":
         return False
     return case.n_targets == 1 if classifies(case) else case.bag != "balanced"
@@ -174,12 +178,15 @@ FEW = {
     ("band", "histogram"): ("variance", True),
     ("oblique band", "exact"): ("gini", False),
 }
+# Criterion, boundaries or not, whole weights or not, missing values: likewise, of pairs.
+PAIRED = {("gini", False, True, "error"), ("variance", True, False, "learned")}
 
 
 def is_compiled(case):
     """Axis cuts: of criterion × search × rho half the kernels, in which still every two choices
-    meet, and of those for missing values one a criterion. Of other learners a kernel or two each:
-    compiling takes seconds, and all of them run uncompiled."""
+    meet, and of those for missing values one a criterion. Of other learners, and of parameters
+    drawn as pairs, a kernel or two each: compiling takes seconds, and all of them run uncompiled.
+    """
     criterion = CRITERIA[case.criterion].alias_of or case.criterion
     if case.learner != "axis" or case.search == "uniform":
         is_whole = not case.weighted and case.bag != "balanced"
@@ -187,6 +194,9 @@ def is_compiled(case):
         return is_whole and few == (criterion, case.rho > 0)
     number = [name for name, row in CRITERIA.items() if not row.alias_of].index(criterion)
     boundary, randomised = case.search == "boundary", case.rho > 0
+    if case.pairs:
+        is_whole = not case.weighted and case.bag != "balanced"
+        return (criterion, boundary, is_whole, case.missing) in PAIRED
     if case.missing == "error":
         return (number + boundary + randomised) % 2 == 0
     whole = not case.weighted and case.bag != "balanced"
@@ -242,9 +252,12 @@ def cover():
     return chosen
 
 
+FLAGS = "count_constant", "midpoint", "weighted", "random_ties", "pairs"
+
+
 def name_of(case):
     """For people to read in a list of tests: what is switched off is left out."""
-    flags = [name for name in ("midpoint", "weighted", "random_ties") if getattr(case, name)]
+    flags = [name for name in FLAGS if getattr(case, name)]
     counts = [f"{name} {getattr(case, name)}" for name in ("n_targets", "rho", "n_thresholds")]
     words = [case.criterion, case.learner, case.search]
     words += [case.subspace, case.limits, case.bag, case.data]
@@ -264,6 +277,8 @@ def recipe_of(case, n_rows, **more):
         "impurity_scale": CRITERIA[case.criterion].scale,
         "max_features": subspace.pop("max_features"),
         "rho": case.rho,
+        "pairs": case.pairs,
+        "count_constant": case.count_constant,
     }
     search = OPTIONS["search"][case.search](
         "midpoint" if case.midpoint else "value",

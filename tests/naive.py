@@ -67,7 +67,11 @@ def draw_unit(key, i):
     return (draw(key, i) >> 11) / 2**53
 
 
-def shuffled(items, key):
+def draw_among(key, i, n):
+    return int(draw_unit(key, i) * n)
+
+
+def shuffled(items, key, draw_below=draw_below):
     """All items after a Fisher-Yates shuffle from the front."""
     items = list(items)
     for i in range(len(items)):
@@ -370,12 +374,14 @@ def best(splits, tie, key, random_ties):
 
 
 def node_features(problem, rows, key):
-    """max_features random ones, ascending, and as many more as it takes until one varies."""
+    """max_features random ones, ascending, and as many more as it takes until one varies, or that
+    many do."""
     n, features = problem.recipe.settings.max_features, problem.features
+    n_wanted = 1 if problem.recipe.settings.count_constant else n
     if n >= len(features):
         return features
     order = shuffled(features, stream(key, NODE_FEATURES))
-    while n < len(order) and not any(varies(problem, rows, j) for j in order[:n]):
+    while n < len(order) and sum(varies(problem, rows, j) for j in order[:n]) < n_wanted:
         n += 1
     return sorted(order[:n])
 
@@ -402,6 +408,12 @@ def random_parameters(problem, rows, key):
     return [parameter for parameter in drawn if parameter]
 
 
+def random_pairs(problem, rows, key):
+    """rho of all pairs of a feature and one of its cuts, or all of them if these are fewer."""
+    every = [(j, cut) for j in problem.features for cut in cuts(problem, rows, j, key)]
+    return shuffled(every, stream(key, PARAMETERS), draw_among)[: problem.recipe.settings.rho]
+
+
 def drawn_parameters(problem, rows, key):
     """Every cut of each candidate that the node draws, or of rho candidates one cut each."""
     is_random = problem.recipe.settings.rho > 0
@@ -415,7 +427,9 @@ def drawn_parameters(problem, rows, key):
 def find_split(problem, rows, key):
     """The split of a node, or None."""
     settings = problem.recipe.settings
-    draw_parameters = random_parameters if settings.rho else node_parameters
+    draw_parameters = random_pairs if settings.pairs else random_parameters
+    if not settings.rho:
+        draw_parameters = node_parameters
     if learners.is_drawn(problem.recipe.learner):
         draw_parameters = drawn_parameters
     tie = TIE * len(rows) * weighted_impurity(problem, rows)

@@ -96,6 +96,8 @@ class Limits(NamedTuple):
     impurity_scale: float  # 1 / ln 2 for entropy in bits
     max_features: int  # features drawn at each node
     rho: int  # split parameters drawn at each node; 0: all
+    pairs: bool = False  # these without replacement, of all pairs of a feature and a cut
+    count_constant: bool = True  # features that do not vary in a node count among max_features
 
 
 class Settings(NamedTuple):
@@ -115,6 +117,8 @@ class Settings(NamedTuple):
     n_terms: int = 0  # columns that a candidate of several is drawn from
     signs: bool = False  # their factors are -1 or 1, else anything between
     local_bins: int = 0  # bins of its number in large nodes; 0: none
+    pairs: bool = False
+    count_constant: bool = True
     of_search: tuple = ()  # numbers that only this search or this learner reads
     of_learner: tuple = ()
 

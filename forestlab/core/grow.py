@@ -19,6 +19,7 @@ from forestlab.core.jit import jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, make_settle
 from forestlab.core.node import make_choose, make_evaluate
+from forestlab.core.pairs import choose_pairs
 from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Node
@@ -129,6 +130,20 @@ class KernelParts(NamedTuple):
     whole: bool  # weights are whole numbers
     counted: bool = False  # cuts that are scored are counted
     missing: str = "error"
+    pairs: bool = False  # these without replacement, of all pairs of a feature and a cut
+
+
+def make_chooser(parts: KernelParts, learner: Learner, missing: Missing) -> Callable:
+    """What finds a node's best question."""
+    criterion = CRITERIA[parts.criterion]
+    if learner.has_bands:
+        evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
+        return make_choose(evaluate, learner.draw, parts.randomised)
+    scan = make_scan(criterion, parts.whole, missing)
+    cuts = learner, SEARCHES[parts.search], missing, scan, parts.counted
+    if parts.pairs:
+        return choose_pairs(*cuts)
+    return make_choose(make_evaluate(*cuts), learner.draw, parts.randomised)
 
 
 @made_from(CRITERIA, LEARNERS, SEARCHES, MISSING)
@@ -138,13 +153,7 @@ def grow_kernel(parts: KernelParts) -> Callable:
     missing = MISSING[parts.missing]
     gather, score, impurity_of = criterion.gather, criterion.score, criterion.impurity
     add = (criterion.add_whole or criterion.add) if parts.whole else criterion.add
-    if learner.has_bands:
-        evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
-    else:
-        scan = make_scan(criterion, parts.whole, missing)
-        evaluate = make_evaluate(learner, SEARCHES[parts.search], missing, scan, parts.counted)
-    choose = make_choose(evaluate, learner.draw, parts.randomised)
-    send = make_send(learner, missing)
+    choose, send = make_chooser(parts, learner, missing), make_send(learner, missing)
     write, settle = learner.write, make_settle(missing)
 
     @kernel(f"grow {parts.criterion} trees", allocates=False)

@@ -1,17 +1,19 @@
 """The best question of one node: over a random subset of features, or over rho random parameters.
 
-Made from parts: `make_evaluate` finds the best cut of one feature, given a learner, a search and a
-scan; `make_choose` the best of several features, given that.
+Made from parts: `make_list_cuts` lists the cuts of one feature, given a learner and a search;
+`make_evaluate` finds the best of them, given a scan; `make_choose` the best of several features,
+given that. Parameters drawn without replacement have a module of their own: pairs.
 
 Scores within a tie of the least are equal. Which of the features that have one wins is decided by
 *rank*: the column's number, or a number drawn for each column from the node's key, so that all are
 equally likely wherever they stand. On small nodes ties are the rule, not the exception.
 
 Features known to be constant in a node are so in all below it: they are handed down as bits and
-never looked at again, though they still count among the features drawn.
+never looked at again. Whether they count among the features drawn is a choice, `count_constant`.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,6 +58,12 @@ def keep(found, n_found, least, question):
 
 
 @jitable
+def is_lower(a, b):
+    """Of two questions about one candidate: does a's cut, or the band's first one, come first?"""
+    return a["low"] < b["low"] or (a["low"] == b["low"] and a["high"] < b["high"])
+
+
+@jitable
 def best_of(found, n_found, least, tie, key, random_ties):
     """Of the questions within a tie of the least score that of the lowest rank, then cut."""
     ranks_key = stream(key, TIES)
@@ -66,11 +74,7 @@ def best_of(found, n_found, least, tie, key, random_ties):
             continue
         candidate = here["candidate"]
         rank = draw(ranks_key, candidate) if random_ties else np.uint64(candidate)
-        if (
-            best < 0
-            or rank < best_rank
-            or (rank == best_rank and here["high"] < found[best]["high"])
-        ):
+        if best < 0 or rank < best_rank or (rank == best_rank and is_lower(here, found[best])):
             best, best_rank = i, rank
     if best < 0:
         return nothing()
@@ -90,27 +94,32 @@ def cut_between(below, above, midpoint):
     return middle if below <= middle < above else below
 
 
-def make_evaluate(
-    learner: Learner, search: Search, missing: Missing, scan: Callable, counted: bool
-) -> Callable:
-    """What finds the best question about one candidate; `counted` cuts are counted too."""
-    project, ends, draws = make_project(learner, missing), learner.ends, search.draws
-    propose = make_propose(search, learner, missing)
-    number_missing, side_of = make_number(missing), make_side(missing)
+class Listed(NamedTuple):
+    """What was listed of a candidate; of one that does not vary there is one group at most."""
+
+    n_groups: int
+    n_cuts: int
+    least: int  # of the keys
+    known: int  # the greatest of those that are known
+    greatest: int
+    dense: bool  # rows are in bins, to be emptied when done
+    some_missing: bool
+
+
+def make_list_cuts(learner: Learner, search: Search, missing: Missing) -> Callable:
+    """What lists the cuts of one candidate that are looked at."""
+    project, draws = make_project(learner, missing), search.draws
+    propose, number_missing = make_propose(search, learner, missing), make_number(missing)
 
     @jitable
-    def evaluate(plan, node, scratch, candidate, least_so_far, pick):
-        """The node's best question about a candidate, if it is as good as those found.
-
-        With `pick` >= 0 only one cut is scored, picked by the node's draw of that number.
-        """
+    def list_cuts(plan, node, scratch, candidate, pick):
         n_rows = node.rows.shape[0]
         groups = scratch.groups
         n_slots = scratch.left.shape[0]
         least, known = project(plan, node, scratch, candidate)
         greatest = number_missing(groups, n_rows, least, known)
         if least == greatest:
-            return nothing()
+            return Listed(0, 0, least, known, greatest, False, False)
         some_missing = greatest > known
         dense = bins_pay(greatest - least + 1, n_rows, n_slots)
         if dense:
@@ -124,14 +133,53 @@ def make_evaluate(
         if not draws and plan.settings.n_thresholds > 0:
             thresholds_key = stream(node.key, THRESHOLDS + np.uint64(candidate))
             n_cuts = thin(groups, n_cuts, plan.settings.n_thresholds, thresholds_key)
-        if not draws and pick >= 0 and n_cuts > 0:
-            groups.cuts[0] = groups.cuts[draw_below(stream(node.key, PARAMETERS), pick, n_cuts)]
-            n_cuts = 1
+        return Listed(n_groups, n_cuts, least, known, greatest, dense, some_missing)
+
+    return list_cuts
+
+
+@jitable
+def done_with(listed, scratch):
+    """Leave the bins empty."""
+    if listed.dense:
+        empty_bins(scratch.groups, listed.greatest - listed.least + 1, scratch.left.shape[0])
+
+
+@jitable
+def pick_one(plan, node, scratch, candidate, pick, n_cuts):
+    """Keep one of the listed cuts, picked by the node's draw of a number; return how many."""
+    cuts = scratch.groups.cuts
+    if n_cuts > 0:
+        cuts[0] = cuts[draw_below(stream(node.key, PARAMETERS), pick, n_cuts)]
+    return min(n_cuts, 1)
+
+
+def make_evaluate(
+    learner: Learner, search: Search, missing: Missing, scan: Callable, counted: bool,
+    narrow: Callable = pick_one,
+) -> Callable:  # fmt: skip
+    """What finds the best question about one candidate; `counted` cuts are counted too."""
+    ends, draws = learner.ends, search.draws
+    list_cuts, side_of = make_list_cuts(learner, search, missing), make_side(missing)
+
+    @jitable
+    def evaluate(plan, node, scratch, candidate, least_so_far, pick):
+        """The node's best question about a candidate, if it is as good as those found.
+
+        With `pick` >= 0 not all of the listed cuts are scored, but those that `narrow` keeps.
+        """
+        groups = scratch.groups
+        listed = list_cuts(plan, node, scratch, candidate, pick)
+        if listed.n_groups == 0:
+            return nothing()
+        n_cuts = listed.n_cuts
+        if not draws and pick >= 0:
+            n_cuts = narrow(plan, node, scratch, candidate, pick, n_cuts)
         if counted:
             scratch.scored[0] += n_cuts
-        best = scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing)
-        if dense:
-            empty_bins(groups, greatest - least + 1, n_slots)
+        some_missing, least = listed.some_missing, listed.least
+        best = scan(plan, node, scratch, listed.n_groups, n_cuts, listed.dense, some_missing)
+        done_with(listed, scratch)
         if not best <= least_so_far + node.tie or best == np.inf:
             return nothing()
         c = lowest_within(groups, n_cuts, best + node.tie)
@@ -140,7 +188,7 @@ def make_evaluate(
         number = np.inf  # it is known
         if draws:
             number = groups.numbers[c]
-        elif high <= known:
+        elif high <= listed.known:
             below = ends(plan, scratch, candidate, low)[1]
             above = ends(plan, scratch, candidate, high)[0]
             number = cut_between(below, above, plan.settings.midpoint)
@@ -163,26 +211,28 @@ def make_choose(evaluate: Callable, draw: Callable | None, randomised: bool) -> 
 def choose_features(evaluate: Callable) -> Callable:
     @jitable
     def choose(plan, node, scratch):
-        """The best of max_features random features; of more, one by one, while none varies."""
+        """The best of max_features random features; of more, one by one, until one of them varies,
+        or max_features of them if constant ones do not count."""
         features, constant, swaps = node.features, node.constant, scratch.swaps
         n_features = features.shape[0]
         n_drawn = min(plan.settings.max_features, n_features)
+        n_wanted = 1 if plan.settings.count_constant else n_drawn
         shuffled = n_drawn < n_features
         subset_key = stream(node.key, NODE_FEATURES)
         if shuffled:
             for i in range(n_drawn):
                 swaps[i] = shuffle_step(features, i, n_features, subset_key)
         n_found, least = 0, np.inf
-        none_varies = True
+        n_varying = 0
         i = 0
         while i < n_drawn:
             feature = features[i]
             if not has_bit(constant, feature):
                 question = evaluate(plan, node, scratch, feature, least, -1)
                 n_found, least = keep(scratch.found, n_found, least, question)
-                none_varies &= has_bit(constant, feature)
+                n_varying += 0 if has_bit(constant, feature) else 1
             i += 1
-            if i == n_drawn and none_varies and n_drawn < n_features:
+            if i == n_drawn and n_varying < n_wanted and n_drawn < n_features:
                 swaps[i] = shuffle_step(features, i, n_features, subset_key)
                 n_drawn += 1
         if shuffled:

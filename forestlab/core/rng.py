@@ -70,6 +70,12 @@ def draw_unit(key, i):
 
 
 @jitable
+def draw_among(key, i, n):
+    """As `draw_below`, for n that 32 bits do not hold (n < 2**53; its bias is below n / 2**53)."""
+    return np.int64(draw_unit(key, i) * n)
+
+
+@jitable
 def shuffle_step(items, i, n, key):
     """The i-th step of a Fisher-Yates shuffle of items[:n]; returns the place swapped with i.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from forestlab.core.arrays import NODE, Columns, Settings
 from forestlab.core.groups import Groups, make_groups
+from forestlab.core.lazy_shuffle import Swapped, make_swapped
 from forestlab.core.projections import Projections, make_projections
 
 SEGMENTS = 64  # of a node's groups, at whose ends the two cuts of a band may lie
@@ -78,6 +79,14 @@ class Bands(NamedTuple):
     scores: np.ndarray  # float64: of each band
 
 
+class Pairs(NamedTuple):
+    """Scratch of one thread; empty unless parameters are drawn without replacement."""
+
+    end: np.ndarray  # (n_features,) int64: the number after those of a feature's pairs
+    drawn: np.ndarray  # int64: the numbers of pairs that were drawn
+    swapped: Swapped
+
+
 class Scratch(NamedTuple):
     """One thread's memory, as the kernel allocates nothing; pages it never touches cost nothing."""
 
@@ -103,6 +112,7 @@ class Scratch(NamedTuple):
     scored: np.ndarray  # (1,) int64: cuts scored so far, by a kernel that counts them
     projections: Projections
     bands: Bands
+    pairs: Pairs
 
 
 class Sizes(NamedTuple):
@@ -120,7 +130,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
     n_rows, n_features, n_codes, n_slots, n_stats, n_parts, n_factors, has_bands = sizes
     deepest = min(n_rows, settings.max_depth) + 2
     most_nodes = 2 * min(max(1, n_rows // settings.min_samples_leaf), 2 ** min(deepest, 40))
-    n_candidates = max(n_features, settings.rho)
+    n_candidates = n_features if settings.pairs else max(n_features, settings.rho)
     if settings.n_terms:
         n_candidates = max(n_candidates, settings.max_features)
         n_codes = max(n_codes, n_rows)  # keys are ranks
@@ -146,6 +156,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
             n_rows, n_features, n_candidates, settings.n_terms, n_factors, n_slots, most_nodes
         ),
         make_bands(n_slots, has_bands),
+        make_pairs(n_features, settings, n_features * min(n_rows, n_codes)),
     )
 
 
@@ -153,3 +164,11 @@ def make_bands(n_slots: int, wanted: bool) -> Bands:
     n = SEGMENTS if wanted else 0
     held, before, after = np.empty((3, n, n_slots))
     return Bands(held, before, after, np.empty(n * (n - 1) // 2))
+
+
+def make_pairs(n_features: int, settings: Settings, most_pairs: int) -> Pairs:
+    """Numbers are drawn only if there are more pairs than that, so room for `most_pairs` will do
+    for any rho."""
+    n_drawn = min(settings.rho, most_pairs) if settings.pairs else 0
+    n_ends = n_features if settings.pairs else 0
+    return Pairs(np.empty(n_ends, np.int64), np.empty(n_drawn, np.int64), make_swapped(n_drawn))

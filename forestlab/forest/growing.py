@@ -128,6 +128,7 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         training.whole and not recipe.balance_bags,
         counted,
         recipe.missing,
+        recipe.limits.rho > 0 and recipe.limits.pairs,
     )
     return grow_kernel(parts)
 

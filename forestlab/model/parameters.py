@@ -54,6 +54,12 @@ DESCRIPTIONS = {
         "share, a function of the number of features, or None for all. Not used at nodes when "
         "`rho` is given.",
     ),
+    "count_constant": (
+        "bool, default=True",
+        "Whether features that do not vary in a node count among the `max_features` drawn for it, "
+        "as in scikit-learn, which then looks for one more only if none varies. If False, features "
+        "are drawn until so many vary, as in oneDAL (scikit-learn-intelex).",
+    ),
     "subspace": (
         '{"node", "tree"}, default="node"',
         "Whether a subset is drawn for each node (Breiman 2001) or once for each tree (Ho 1998).",
@@ -80,6 +86,14 @@ DESCRIPTIONS = {
         'int, "all" or None, default=None',
         "Randomised node optimisation: each node tries this many random parameters, a feature and "
         'one of its cuts each. 1 is a totally random tree; "all" or None tries everything.',
+    ),
+    "rho_draws": (
+        '{"features", "pairs"}, default="features"',
+        'How the `rho` parameters are drawn: "features", a feature that varies in the node and one '
+        'of its cuts, each uniform, with replacement; "pairs", without replacement from all pairs '
+        "of such a feature and a cut, each as likely as any other, so that with `rho` as large as "
+        "their number the tree is the exhaustive one. Pairs need learner='axis' and a search that "
+        "lists cuts, and take up to twice the time of the exhaustive search.",
     ),
     "combine": (
         "str, default='average'",
@@ -226,9 +240,13 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         impurity_scale=CRITERIA[name].scale,
         max_features=n_features if per_tree else n_features_drawn,
         rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
+        count_constant=flag("count_constant", params["count_constant"]),
+        pairs=one_of("rho_draws", params["rho_draws"], ("features", "pairs")) == "pairs",
     )
     search, learner = option_value("search", params), option_value("learner", params)
     require_together(search, learner)
+    if limits.pairs:
+        require_pairs(search, learner)
     return Recipe(
         name,
         search,
@@ -248,6 +266,23 @@ def require_together(search: Options, learner: Options) -> None:
         raise ValueError(
             f"learner={name_of('learner', learner)!r} tries all pairs of cuts, so search must be "
             f"one of {listed(sorted(paired))}; got {name_of('search', search)!r}."
+        )
+
+
+def require_pairs(search: Options, learner: Options) -> None:
+    """Refuse to draw from all pairs of a feature and a cut where these are not listed."""
+    its, name = LEARNERS[row_of("learner", learner)], name_of("learner", learner)
+    if its.draw is not None or its.has_bands:
+        listing = [key for key, row in LEARNERS.items() if not (row.draw or row.has_bands)]
+        raise ValueError(
+            "rho_draws='pairs' draws pairs of a feature and a cut, so learner must be one of "
+            f"{listed(listing)}; got {name!r}."
+        )
+    if SEARCHES[row_of("search", search)].draws:
+        listing = [key for key, row in SEARCHES.items() if not row.draws]
+        raise ValueError(
+            "rho_draws='pairs' draws from the cuts that a search lists, so search must be one of "
+            f"{listed(listing)}; got {name_of('search', search)!r}."
         )
 
 

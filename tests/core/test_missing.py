@@ -21,7 +21,8 @@ PLAIN = {
     "criterion": "gini", "n_targets": 1, "search": "exact", "learner": "axis",
     "subspace": "all", "midpoint": True,
     "rho": 0, "n_thresholds": 0, "max_bins": 255, "random_ties": False, "limits": "none",
-    "weighted": False, "bag": "none", "data": "continuous", "missing": "learned",
+    "weighted": False, "bag": "none", "data": "continuous", "missing": "learned", "pairs": False,
+    "count_constant": True,
 }  # fmt: skip
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # keys wrap around

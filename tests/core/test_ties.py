@@ -117,6 +117,14 @@ def test_of_one_features_equal_cuts_the_lowest_wins():
         assert best_of(found, n_found, least, 0.0, np.uint64(9), random_ties).high == 3
 
 
+def test_of_one_features_equal_bands_that_with_the_lowest_first_cut_wins():
+    found, n_found, least = np.zeros(3, QUESTION), 0, np.inf
+    for low, high in ((2, 5), (2, 4), (1, 7)):
+        n_found, least = keep(found, n_found, least, found_at(1.0, 4, high)._replace(low=low))
+    best = [best_of(found, n, least, 0.0, np.uint64(9), False) for n in (2, 3)]
+    assert [(question.low, question.high) for question in best] == [(2, 4), (1, 7)]
+
+
 @pytest.mark.parametrize("ties", ["first", "random"])
 def test_a_tree_says_how_ties_are_decided(ties):
     X, y = np.arange(6.0)[:, None], np.arange(6) % 2

@@ -123,6 +123,36 @@ def randomness():
     columns = {"correlation": 0.1 + 0.05 * step, "confidence": 0.6 + 0.05 * step}
     for k, (name, values) in enumerate((columns | {"accuracy": accuracy}).items()):
         table[name] = values.astype(float) + normal(len(table), 0.003, k)
+    pairs = table[(table["dataset"] == "digits") & ~table["bootstrap"]].assign(draws="pairs")
+    apart = pairs["rho"].map({1: 0.6, 5: 0.5, 20: 0.4, 100: 0.3, "all": 0.0}).astype(float)
+    pairs["differ"] = apart * (1.0 + normal(len(pairs), 0.01, 9))
+    return pd.concat([table.assign(draws="features"), pairs], ignore_index=True)
+
+
+PARTS = {  # by model: squared error, bias², variance, wrong labels
+    "bagging": (1.0, 0.45, 0.55, 0.2),
+    "forest": (0.9, 0.5, 0.4, 0.15),
+    "extra_trees": (0.8, 0.6, 0.2, 0.14),
+}
+
+
+def extra_trees():
+    table = product(dataset=["twonorm", "waveform", "friedman1"], model=list(PARTS), seed=range(5))
+    for k, column in enumerate(("error", "bias2", "variance", "wrong")):
+        value = table["model"].map({model: parts[k] for model, parts in PARTS.items()})
+        table[column] = value * (1.0 + normal(len(table), 0.02, k))
+    table.loc[table["dataset"] == "friedman1", "wrong"] = np.nan
+    return table
+
+
+def features_that_count():
+    table = product(count_constant=[True, False], seed=range(6))
+    for k, (column, step) in enumerate(
+        {"accuracy/test": 0.01, "tree_error/oob": -0.05, "correlation/oob": 0.03,
+         "trees/cuts": 1e5}.items()
+    ):  # fmt: skip
+        table[column] = 10 * abs(step) + step * ~table["count_constant"]
+        table[column] += normal(len(table), 0.03 * abs(step), k)
     return table
 
 
@@ -155,8 +185,31 @@ GROWN = {
          "a step falls": shift("confidence", -0.1, rho=20),
          "trees are not more alike": put("correlation", 0.2, rho=[20, 100]),
          "all is as right": put("accuracy", 0.97, rho="all"),
+         "trees differ to the end": put("differ", 0.01, rho="all"),
+         "they do not differ less": put("differ", 0.5, rho=[5, 20, 100]),
          "one is as right": put("accuracy", 0.97, dataset="dominant"),
          "splits vary": noise("confidence", 0.2)},
+    ),
+    "extra_trees": Case(
+        extra_trees,
+        {"they vary as bagging does": put("variance", 0.55, model="extra_trees"),
+         "they vary as forests do on a set": put("variance", 0.4, model="extra_trees",
+                                                 dataset="waveform"),
+         "their bias is lower": put("bias2", 0.4, model="extra_trees"),
+         "they err as bagging does on a set": put("error", 1.0, model="extra_trees",
+                                                  dataset="friedman1"),
+         "models are exchanged": swap("model", "forest", "extra_trees"),
+         "labels are wrong as often": put("wrong", 0.2, model="extra_trees"),
+         "seeds vary": noise("wrong", 0.3)},
+    ),
+    "features_that_count": Case(
+        features_that_count,
+        {"which is which, is forgotten": swap("count_constant", True, False),
+         "the forest is no better": put("accuracy/test", 0.9),
+         "trees are as good": put("tree_error/oob", 0.3),
+         "trees are as much alike": put("correlation/oob", 0.2),
+         "as many cuts are scored": put("trees/cuts", 1e6),
+         "splits vary": noise("accuracy/test", 0.1)},
     ),
     "tree_depth": Case(
         tree_depth,

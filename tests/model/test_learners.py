@@ -2,8 +2,16 @@
 
 import numpy as np
 import pytest
+from command import composed
 from scipy import stats
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine, make_friedman1
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_friedman1,
+)
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.model_selection import train_test_split
 from small import as_bytes, data_for, forest_for
@@ -18,6 +26,7 @@ from forestlab import (
 )
 from forestlab.core.options import Band, Fitted, Oblique, Quadratic
 from forestlab.core.walk import is_plain
+from forestlab.run.making import build
 
 LEARNERS = {
     "oblique": Oblique(terms=3),
@@ -218,3 +227,37 @@ def test_extra_trees_are_as_good_as_those_of_scikit_learn(name):
         differences.append(a - b)
     error = np.std(differences, ddof=1) / np.sqrt(len(differences))
     assert abs(np.mean(differences)) < 4 * error
+
+
+def composed_extra_trees(task, seed):
+    """What model=extra_trees is; for numbers with all features at each node, as scikit-learn has
+    it."""
+    all_features = ["model.max_features=1.0"] if task == "regression" else []
+    return build(composed("dataset=iris", "model=extra_trees", f"seed={seed}", *all_features), task)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*SETS, "digits"])
+def test_extra_trees_and_scikit_learns_are_equal(name):
+    """Of 100 trees, over 20 splits: the whole 95 % interval of the mean paired difference lies
+    within a margin. That is what a new seed does, so that nobody could tell: the root mean square
+    difference of two of scikit-learn's own forests on one split."""
+    X, y = (SETS | {"digits": lambda: load_digits(return_X_y=True)})[name]()
+    task = "regression" if name in ("diabetes", "friedman1") else "classification"
+    theirs = ExtraTreesRegressor if task == "regression" else ExtraTreesClassifier
+    differences, by_seed = [], []
+    for seed in range(20):
+        X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=seed)
+        ours, first, second = (
+            model.fit(X_train, y_train).score(X_test, y_test)
+            for model in (
+                composed_extra_trees(task, seed),
+                theirs(100, random_state=seed),
+                theirs(100, random_state=1000 + seed),
+            )
+        )
+        differences.append(ours - first)
+        by_seed.append(first - second)
+    reach = stats.t.isf(0.025, 19) * np.std(differences, ddof=1) / np.sqrt(20)
+    margin = np.sqrt(np.mean(np.square(by_seed)))
+    assert abs(np.mean(differences)) + reach < margin
