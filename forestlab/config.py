@@ -72,6 +72,7 @@ class ModelConfig:
     subspace: str = "node"
     max_features: float | int | str | None = None
     rho: int | str | None = None
+    leaf: str = "mean"
     combine: str = "average"
     min_samples_split: float | int = 2
     min_samples_leaf: float | int = 1

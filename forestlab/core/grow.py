@@ -18,6 +18,7 @@ from forestlab.core.bands import make_evaluate_bands
 from forestlab.core.criteria import CRITERIA, NOTHING
 from forestlab.core.jit import jitable, kernel
 from forestlab.core.learners import LEARNERS, Learner
+from forestlab.core.leaves import LEAVES, make_answer
 from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, make_settle
 from forestlab.core.node import make_choose, make_evaluate
 from forestlab.core.questions import write_leaf
@@ -130,6 +131,7 @@ class KernelParts(NamedTuple):
     whole: bool  # weights are whole numbers
     counted: bool = False  # cuts that are scored are counted
     missing: str = "error"
+    leaf: str = "mean"
 
 
 @functools.cache
@@ -147,6 +149,7 @@ def grow_kernel(parts: KernelParts) -> Callable:
     choose = make_choose(evaluate, learner.draw, parts.randomised)
     send = make_send(learner, missing)
     write, settle = learner.write, make_settle(missing)
+    answer = make_answer(LEAVES[parts.leaf])
 
     @kernel(f"grow {parts.criterion} trees", allocates=False)
     def grow(plan, rows, weights, features, key, scratch, stop):
@@ -177,6 +180,7 @@ def grow_kernel(parts: KernelParts) -> Callable:
                 impurity = impurity_of(score, scratch.total, total, stats[n_nodes])
             record = nodes[n_nodes]
             write_node(record, end - start, weight, impurity * settings.impurity_scale)
+            answer(y, here_rows, here_weights, scratch, n_nodes)
             link(nodes, here["parent"], n_nodes)
             n_nodes += 1
             root_weight = max(root_weight, weight)

@@ -8,6 +8,7 @@ from forestlab.core.arrays import NODE, Columns, Settings
 from forestlab.core.groups import Groups, make_groups
 from forestlab.core.projections import Projections, make_projections
 
+GRID = 64  # points on which densities of a leaf's targets are looked at
 SEGMENTS = 64  # of a node's groups, at whose ends the two cuts of a band may lie
 
 
@@ -84,6 +85,7 @@ class Scratch(NamedTuple):
     # The tree so far.
     nodes: np.ndarray  # (most nodes,) NODE
     stats: np.ndarray  # (most nodes, n_stats) float64
+    means: np.ndarray  # (most nodes, n_means) float64: see leaves
     # The nodes that wait: a stack of WAITING, and bits for the features constant in each.
     stack: np.ndarray
     constant: np.ndarray  # (…, words) uint64
@@ -103,6 +105,9 @@ class Scratch(NamedTuple):
     scored: np.ndarray  # (1,) int64: cuts scored so far, by a kernel that counts them
     projections: Projections
     bands: Bands
+    # What a leaf's answer is found by: see leaves.
+    span: np.ndarray  # (n_means, 2) float64: the least and the greatest target of the root
+    density: np.ndarray  # (GRID,) float64
 
 
 class Sizes(NamedTuple):
@@ -114,10 +119,11 @@ class Sizes(NamedTuple):
     n_parts: int  # contributions of one row
     n_factors: int = 0  # of a candidate, see learners
     has_bands: bool = False
+    n_means: int = 0  # targets, if leaves answer another number than the mean
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
-    n_rows, n_features, n_codes, n_slots, n_stats, n_parts, n_factors, has_bands = sizes
+    n_rows, n_features, n_codes, n_slots, n_stats, n_parts, n_factors, has_bands, n_means = sizes
     deepest = min(n_rows, settings.max_depth) + 2
     most_nodes = 2 * min(max(1, n_rows // settings.min_samples_leaf), 2 ** min(deepest, 40))
     n_candidates = max(n_features, settings.rho)
@@ -127,6 +133,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
     return Scratch(
         np.empty(most_nodes, NODE),
         np.empty((most_nodes, n_stats)),
+        np.empty((most_nodes, n_means)),
         np.empty(deepest, WAITING),
         np.zeros((deepest, (n_features + 63) // 64), np.uint64),
         np.empty((n_rows, n_parts), np.uint32),
@@ -146,6 +153,8 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
             n_rows, n_features, n_candidates, settings.n_terms, n_factors, n_slots, most_nodes
         ),
         make_bands(n_slots, has_bands),
+        np.empty((n_means, 2)),
+        np.empty(GRID),
     )
 
 

@@ -17,6 +17,7 @@ from forestlab.core.criteria import CRITERIA
 from forestlab.core.encode import MAX_BINS, encode, standardised
 from forestlab.core.grow import KernelParts, grow_kernel
 from forestlab.core.learners import LEARNERS
+from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.options import Axis, Options, row_of
 from forestlab.core.rng import tree_key
@@ -41,6 +42,7 @@ class Recipe(NamedTuple):
     balance_bags: bool = False  # weigh classes equally within each bag
     learner: Options = Axis()
     missing: str = "error"
+    leaf: str = "mean"  # what a node of numbers answers
 
     @property
     def settings(self) -> Settings:
@@ -113,6 +115,7 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
         task.n_parts(recipe.n_classes, n_targets),
         learner.n_factors(recipe.settings.n_terms),
         learner.has_bands,
+        n_targets if LEAVES[recipe.leaf].value else 0,
     )
     return make_scratch(sizes, recipe.settings)
 
@@ -128,6 +131,7 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         training.whole and not recipe.balance_bags,
         counted,
         recipe.missing,
+        recipe.leaf,
     )
     return grow_kernel(parts)
 
@@ -153,8 +157,10 @@ def grow_trees(
         n = _grow_in(grow, training, recipe, key_of(seed, t), scratch, stop)
         projections = scratch.projections
         params = projections.params[: projections.n_params[0]].copy()
-        nodes, stats = scratch.nodes[:n].copy(), scratch.stats[:n].copy()
-        trees.append(Tree(nodes, stats, params, np.zeros(0, np.uint64)))
+        nodes, stats, means = (
+            part[:n].copy() for part in (scratch.nodes, scratch.stats, scratch.means)
+        )
+        trees.append(Tree(nodes, stats, params, np.zeros(0, np.uint64), means))
     return trees
 
 

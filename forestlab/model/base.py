@@ -302,6 +302,7 @@ class Classifier(ClassifierMixin, Model):
 
 class Regressor(RegressorMixin, Model):
     task = "regression"
+    leaf = "mean"  # of models that were pickled before there were others
 
     def _validated(self, X, y):
         X, y = validate_data(self, X, y, dtype="numeric", y_numeric=True, multi_output=True)

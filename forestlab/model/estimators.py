@@ -60,6 +60,7 @@ class TreeRegressor(OneTree, Regressor):
         ties=None,
         learner="axis",
         rho=None,
+        leaf="mean",
         random_state=None,
     ):
         _store(self, locals())
@@ -138,6 +139,7 @@ class ForestRegressor(Ensemble, Regressor):
         ties=None,
         learner="axis",
         rho=None,
+        leaf="mean",
         combine="average",
         n_jobs=None,
         random_state=None,

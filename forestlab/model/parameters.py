@@ -17,6 +17,7 @@ from forestlab.core.arrays import Limits
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.learners import LEARNERS
+from forestlab.core.leaves import LEAVES
 from forestlab.core.options import Options, is_whole, listed, name_of, row_of
 from forestlab.core.search import SEARCHES
 from forestlab.core.walk import NO_DEPTH
@@ -81,6 +82,10 @@ DESCRIPTIONS = {
         "Randomised node optimisation: each node tries this many random parameters, a feature and "
         'one of its cuts each. 1 is a totally random tree; "all" or None tries everything.',
     ),
+    "leaf": (
+        "str, default='mean'",
+        "What a leaf answers of its targets, and every other node if it is asked: {leaves}.",
+    ),
     "combine": (
         "str, default='average'",
         "How the trees' answers become one: {combiners}. Read when predicting.",
@@ -112,6 +117,7 @@ def documented(cls: type) -> type:
     names = {
         "criteria": listed(name for name, row in CRITERIA.items() if row.task == task),
         "combiners": listed(name for name, row in COMBINERS.items() if task in row),
+        "leaves": "; ".join(f"{name!r}, {row.text}" for name, row in LEAVES.items()),
     }
     lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Parameters", "----------"]
     for name in list(inspect.signature(cls).parameters):
@@ -236,6 +242,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         n_classes,
         learner=learner,
         features_per_tree=n_features_drawn if per_tree else 0,
+        leaf=one_of("leaf", params.get("leaf", "mean"), LEAVES),
         **_bag(params, n_rows),
     )
 

@@ -148,7 +148,7 @@ def native(value):
 
 
 def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    stored = {name: arrays.pop(f"forest.{name}") for name in FOREST}
+    stored = {name: arrays.pop(f"forest.{name}") for name in FOREST if f"forest.{name}" in arrays}
     forest = Forest(**stored, steps=np.empty(0, STEP))
     check_forest(forest, text["values"]["n_features_in_"])
     forest = with_steps(forest)
@@ -209,6 +209,9 @@ def check_forest(forest: Forest, n_features: int) -> None:
     stats = forest.stats
     _check(stats.dtype == np.float64 and stats.ndim == 2 and stats.size > 0, "statistics")
     _check(len(stats) == len(nodes), "statistics")
+    means, n_targets = forest.means, (stats.shape[1] - 1) // 2
+    _check(means.dtype == np.float64 and means.ndim == 2, "means")
+    _check(means.shape[1] == 0 or means.shape == (len(nodes), n_targets), "means")
     _check(forest.params.dtype == np.float64 and forest.bits.dtype == np.uint64, "pools")
     offsets = (
         (forest.first_node, nodes),
