@@ -15,10 +15,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
-from forestlab.core.criteria import CRITERIA, NOTHING
+from forestlab.core.criteria import CRITERIA, NOTHING, Criterion
 from forestlab.core.jit import jitable, kernel
 from forestlab.core.learners import LEARNERS, Learner
-from forestlab.core.leaves import LEAVES, make_answer
+from forestlab.core.leaves import LEAVES, Leaf, make_answer
 from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, make_settle
 from forestlab.core.node import make_choose, make_evaluate
 from forestlab.core.questions import write_leaf
@@ -137,8 +137,13 @@ class KernelParts(NamedTuple):
 @functools.cache
 def grow_kernel(parts: KernelParts) -> Callable:
     """The compiled grower."""
-    criterion, learner = CRITERIA[parts.criterion], LEARNERS[parts.learner]
-    missing = MISSING[parts.missing]
+    grow = make_grow(CRITERIA[parts.criterion], LEAVES[parts.leaf], parts)
+    return kernel(f"grow {parts.criterion} trees", allocates=False)(grow)
+
+
+def make_grow(criterion: Criterion, leaf: Leaf, parts: KernelParts) -> Callable:
+    """The grower, not yet compiled: as plain Python it grows the same trees."""
+    learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
     gather, score, impurity_of = criterion.gather, criterion.score, criterion.impurity
     add = (criterion.add_whole or criterion.add) if parts.whole else criterion.add
     if learner.has_bands:
@@ -149,9 +154,8 @@ def grow_kernel(parts: KernelParts) -> Callable:
     choose = make_choose(evaluate, learner.draw, parts.randomised)
     send = make_send(learner, missing)
     write, settle = learner.write, make_settle(missing)
-    answer = make_answer(LEAVES[parts.leaf])
+    answer = make_answer(leaf)
 
-    @kernel(f"grow {parts.criterion} trees", allocates=False)
     def grow(plan, rows, weights, features, key, scratch, stop):
         """Grow one tree on (rows, weights), which are overwritten, with `features` (ascending).
 
@@ -188,7 +192,7 @@ def grow_kernel(parts: KernelParts) -> Callable:
                 continue
             node = Node(
                 here_rows, here_weights, features_left, constant[n_waiting], node_key, total,
-                TIE * (end - start) * weight * impurity,
+                TIE * (end - start) * weight * abs(impurity),
                 settings.min_weight_fraction_leaf * root_weight,
             )  # fmt: skip
             question = choose(plan, node, scratch)

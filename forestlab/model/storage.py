@@ -48,13 +48,15 @@ FOREST = [name for name in Forest._fields if name != "steps"]  # these are deriv
 def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) -> None:
     """Write a model; the file appears whole or not at all.
 
-    Parameters that JSON cannot hold (a RandomState, a function) are left out: a model that is read
-    back has the default there.
+    Parameters that JSON cannot hold (a RandomState, a scorer) are left out: a model that is read
+    back has the default there. A criterion or a leaf that is a function of one's own is kept by
+    its name, which tells by what the model was grown and cannot be fitted again.
     """
     forest, recipe = fitted["forest_"], fitted["recipe_"]
     arrays = {name: value for name, value in fitted.items() if isinstance(value, np.ndarray)}
     plain = (int, float, np.generic)
     values = {name: _plain(value) for name, value in fitted.items() if isinstance(value, plain)}
+    params = params | {own.what: own.name for own in recipe.own}
     text = {
         "format": "forestlab",
         "version": VERSION,
@@ -81,6 +83,7 @@ def _without_objects(name: str, array: np.ndarray) -> np.ndarray:
 
 def _plain_recipe(recipe: Recipe) -> dict[str, Any]:
     said = {group: _plain_param(group, getattr(recipe, group)) for group in OPTIONS}
+    said |= {own.what: own.name for own in recipe.own}
     return recipe._asdict() | {"limits": recipe.limits._asdict()} | said
 
 
