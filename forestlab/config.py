@@ -74,6 +74,7 @@ class ModelConfig:
     count_constant: bool = True
     rho: int | str | None = None
     rho_draws: str = "features"
+    leaf: str = "mean"
     combine: str = "average"
     min_samples_split: float | int = 2
     min_samples_leaf: float | int = 1

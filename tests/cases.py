@@ -12,6 +12,7 @@ import numpy as np
 
 from forestlab.core.arrays import Limits
 from forestlab.core.criteria import CRITERIA
+from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.options import OPTIONS, Axis, Band, Fitted, Oblique, Quadratic
 from forestlab.core.search import SEARCHES
@@ -139,6 +140,7 @@ AXES = MAIN_AXES | {
     "bag": tuple(BAGS),
     "data": tuple(DATA),
     "missing": tuple(MISSING),
+    "leaf": tuple(LEAVES),
 }
 HOLES = 0.1, 0.5, 0.0, 0.9, 1.0  # the share of each column that is missing, if any may be
 Case = namedtuple("Case", AXES)
@@ -162,7 +164,9 @@ def makes_sense(case):
         return False
     if case.learner == "fitted" and case.data != "continuous":
         return False
-    return case.n_targets == 1 if classifies(case) else case.bag != "balanced"
+    if classifies(case):
+        return case.n_targets == 1 and case.leaf == "mean"
+    return case.bag != "balanced"
 
 
 # Learner and search → criterion and whether nodes draw parameters, of the few kernels compiled.
@@ -182,12 +186,22 @@ FEW = {
 PAIRED = {("gini", False, True, "error"), ("variance", True, False, "learned")}
 
 
+# What else leaves are compiled with.
+MADE_WITH = "criterion", "learner", "search", "rho", "weighted", "missing"
+LEAF_KERNELS = {
+    "median": dict(zip(MADE_WITH, ("variance", "axis", "exact", 0, True, "error"), strict=True)),
+    "mode": dict(zip(MADE_WITH, ("variance", "axis", "boundary", 3, False, "error"), strict=True)),
+}
+
+
 def is_compiled(case):
     """Axis cuts: of criterion × search × rho half the kernels, in which still every two choices
     meet, and of those for missing values one a criterion. Of other learners, and of parameters
     drawn as pairs, a kernel or two each: compiling takes seconds, and all of them run uncompiled.
     """
     criterion = CRITERIA[case.criterion].alias_of or case.criterion
+    if case.leaf != "mean":
+        return all(getattr(case, axis) == it for axis, it in LEAF_KERNELS[case.leaf].items())
     if case.learner != "axis" or case.search == "uniform":
         is_whole = not case.weighted and case.bag != "balanced"
         few = FEW.get((case.learner, case.search))
@@ -205,7 +219,8 @@ def is_compiled(case):
 
 
 def random_case(rng, **chosen):
-    """A case that makes sense, with some choices made."""
+    """A case that makes sense, with some choices made; leaves are means unless one says else."""
+    chosen = {"leaf": "mean"} | chosen
     while True:
         open_axes = {name: choices for name, choices in AXES.items() if name not in chosen}
         case = Case(**{name: rng.choice(choices) for name, choices in open_axes.items()} | chosen)
@@ -215,13 +230,17 @@ def random_case(rng, **chosen):
 
 def all_cases():
     """Every choice on the main axes, each with random ones on the others."""
-    rng = random.Random(0)
+    rng, of_leaves = random.Random(0), random.Random(1)
     mains = [dict(zip(MAIN_AXES, main, strict=True)) for main in product(*MAIN_AXES.values())]
-    return [
+    cases = [
         random_case(rng, **main)
         for main in mains
         if (main["n_targets"] == 1 or CRITERIA[main["criterion"]].task == "regression")
         and goes_together(main["learner"], main["search"])
+    ]
+    return [
+        case if classifies(case) else case._replace(leaf=of_leaves.choice(list(LEAVES)))
+        for case in cases
     ]
 
 
@@ -242,13 +261,17 @@ def covering(cases, wanted=lambda pair: True):
 
 def cover():
     """Few cases in which every two choices that can meet do. What is missing is a choice by itself:
-    those who take no missing values cover all others, and the rest what meets with theirs."""
+    those who take no missing values cover all others, and the rest what meets with theirs; so are
+    leaves that answer no mean."""
     rng = random.Random(0)
     chosen = covering([random_case(rng, missing="error") for _ in range(9000)])
     for missing in MISSING:
         if missing != "error":
             drawn = [random_case(rng, missing=missing) for _ in range(4000)]
             chosen += covering(drawn, lambda pair, way=("missing", missing): way in pair)
+    for leaf, made in LEAF_KERNELS.items():
+        drawn = [random_case(rng, leaf=leaf, **made) for _ in range(500)]
+        chosen += covering(drawn, lambda pair, way=("leaf", leaf): way in pair)
     return chosen
 
 
@@ -261,6 +284,7 @@ def name_of(case):
     counts = [f"{name} {getattr(case, name)}" for name in ("n_targets", "rho", "n_thresholds")]
     words = [case.criterion, case.learner, case.search]
     words += [case.subspace, case.limits, case.bag, case.data]
+    words += [] if case.leaf == "mean" else [f"leaf {case.leaf}"]
     missing = [] if case.missing == "error" else [f"missing {case.missing}"]
     return ", ".join([*words, f"{case.max_bins} bins", *counts, *flags, *missing])
 
@@ -297,6 +321,7 @@ def recipe_of(case, n_rows, **more):
         **subspace,
         **bag,
         learner=LEARNERS[case.learner],
+        leaf=case.leaf,
     )
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import naive_learners as learners
 import numpy as np
+from scipy.stats import gaussian_kde
 
 from forestlab.core.arrays import LEAF, LEFT, NODE, RIGHT
 from forestlab.core.options import Band, Histogram, Uniform, name_of
@@ -207,6 +208,46 @@ def stats_of(y, w, n_classes):
         return np.bincount(y[:, 0].astype(int), w, n_classes)
     mean = w @ y / w.sum()
     return np.array([w.sum(), *mean, *(w @ (y - mean) ** 2)])
+
+
+def weighted_median(y, w, low, high):
+    """The middle of all numbers that have at least half of the weight on either side."""
+    half = w.sum() / 2
+    enough = [v for v in y if w[y <= v].sum() >= half and w[y >= v].sum() >= half]
+    return (min(enough) + max(enough)) / 2
+
+
+def density_peak(y, w, low, high, n_points=64):
+    """The greatest density by scipy's estimate, no narrower than a step between the points."""
+    if (y == y[0]).all():
+        return y[0]
+    density = gaussian_kde(y, weights=w)
+    points, step = np.linspace(low, high, n_points, retstep=True)
+    width = np.sqrt(density.covariance[0, 0])
+    density.set_bandwidth(density.factor * min(max(width, step), high - low) / width)
+    found = density(points)
+    best = int(np.flatnonzero(found >= found.max() * (1 - TIE * len(y)))[0])
+    if best in (0, n_points - 1):
+        return points[best]
+    bent, slope, _ = np.polyfit([-1, 0, 1], np.log(found[best - 1 : best + 2]), 2)
+    return points[best] - step * slope / (2 * bent)
+
+
+LEAVES = {
+    "mean": lambda y, w, low, high: w @ y / w.sum(),
+    "median": weighted_median,
+    "mode": density_peak,
+}
+
+
+def answered(stats, problem, rows):
+    """The statistics with what the node answers in the place of the means."""
+    y, leaf = problem.y, LEAVES[problem.recipe.leaf]
+    in_root = problem.weights > 0
+    for k in range(0 if problem.recipe.n_classes else y.shape[1]):
+        ends = y[in_root, k].min(), y[in_root, k].max()
+        stats[1 + k] = leaf(y[rows, k], problem.weights[rows], *ends)
+    return stats
 
 
 def posterior(stats):
@@ -493,7 +534,8 @@ def grow_node(problem, rows, depth, key, nodes, stats, params):
     """Append a node and all below it, left before right."""
     node = leaf(problem, rows)
     nodes.append(node)
-    stats.append(stats_of(problem.y[rows], problem.weights[rows], problem.recipe.n_classes))
+    of_rows = stats_of(problem.y[rows], problem.weights[rows], problem.recipe.n_classes)
+    stats.append(answered(of_rows, problem, rows))
     split = find_split(problem, rows, key) if may_split(problem, rows, depth) else None
     if split is None or not pays(problem, rows, split):
         return

@@ -14,7 +14,8 @@ needs, so that the file format and the descent stay as they are when learners ar
 - ``n_rows`` training rows of total ``weight`` reached the node, with this ``impurity``.
 
 Beside each node stands a row of *statistics*: the weight of each class, or for regression
-``[weight, mean of each target, sum of squared deviations of each target]``.
+``[weight, answer of each target, sum of squared deviations of each target from its mean]``. The
+answer is the mean unless a leaf answers another number (see leaves); then *means* stand beside it.
 """
 
 from collections.abc import Iterable
@@ -65,11 +66,16 @@ class Columns(NamedTuple):
     scale: np.ndarray = np.zeros(0)
 
 
+NO_MEANS = np.zeros((0, 0))
+
+
 class Tree(NamedTuple):
     nodes: np.ndarray  # (n_nodes,) NODE
     stats: np.ndarray  # (n_nodes, n_stats) float64
     params: np.ndarray  # float64 pool
     bits: np.ndarray  # uint64 pool
+    # (n_nodes, n_targets) float64: where they are not what a node answers; else no columns.
+    means: np.ndarray = NO_MEANS
 
 
 class Forest(NamedTuple):
@@ -83,6 +89,7 @@ class Forest(NamedTuple):
     first_param: np.ndarray  # (n_trees + 1,) int64
     first_bit: np.ndarray  # (n_trees + 1,) int64
     steps: np.ndarray  # (n_nodes,) STEP, derived from the nodes; empty if they hold other splits
+    means: np.ndarray = NO_MEANS  # as those of a tree
 
 
 class Limits(NamedTuple):
@@ -132,7 +139,13 @@ def tree_of(forest: Forest, t: int) -> Tree:
     nodes = slice(forest.first_node[t], forest.first_node[t + 1])
     params = slice(forest.first_param[t], forest.first_param[t + 1])
     bits = slice(forest.first_bit[t], forest.first_bit[t + 1])
-    return Tree(forest.nodes[nodes], forest.stats[nodes], forest.params[params], forest.bits[bits])
+    return Tree(
+        forest.nodes[nodes],
+        forest.stats[nodes],
+        forest.params[params],
+        forest.bits[bits],
+        forest.means[nodes],
+    )
 
 
 def alone(forest: Forest, t: int) -> Forest:
@@ -140,7 +153,7 @@ def alone(forest: Forest, t: int) -> Forest:
     tree = tree_of(forest, t)
     steps = forest.steps[forest.first_node[t] : forest.first_node[t + 1]]  # empty if they are
     nodes, params, bits = (_offsets([len(part)]) for part in (tree.nodes, tree.params, tree.bits))
-    return Forest(*tree, nodes, params, bits, steps)
+    return Forest(*tree[:4], nodes, params, bits, steps, tree.means)
 
 
 def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
@@ -151,6 +164,7 @@ def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
     nodes, stats = np.empty(0, NODE), np.empty((0, 0))
     params: list[np.ndarray] = []
     bits: list[np.ndarray] = []
+    means: list[np.ndarray] = []
     sizes: list[tuple[int, int, int]] = []
     n_nodes = 0
     for tree in trees:
@@ -164,14 +178,25 @@ def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
         nodes[n_nodes:end], stats[n_nodes:end] = tree.nodes, tree.stats
         params.append(tree.params)
         bits.append(tree.bits)
+        means.append(tree.means)
         sizes.append((len(tree.nodes), len(tree.params), len(tree.bits)))
         n_nodes = end
     nodes.resize(n_nodes, refcheck=False)
     stats.resize((n_nodes, stats.shape[1]), refcheck=False)
     first_node, first_param, first_bit = map(_offsets, zip(*sizes, strict=True))
     pools = np.concatenate(params), np.concatenate(bits)
-    forest = Forest(nodes, stats, *pools, first_node, first_param, first_bit, np.empty(0, STEP))
-    return with_steps(forest)
+    firsts, no_steps = (first_node, first_param, first_bit), np.empty(0, STEP)
+    return with_steps(Forest(nodes, stats, *pools, *firsts, no_steps, _joined(means, stats, sizes)))
+
+
+def _joined(means: list[np.ndarray], stats: np.ndarray, sizes: list) -> np.ndarray:
+    """The means of all trees, if any has them: those of the others are what they answer."""
+    n_targets = max(part.shape[1] for part in means)
+    if not n_targets:
+        return NO_MEANS
+    answers = np.split(stats[:, 1 : 1 + n_targets], np.cumsum([size[0] for size in sizes])[:-1])
+    pairs = zip(means, answers, strict=True)
+    return np.concatenate([part if part.shape[1] else answer for part, answer in pairs])
 
 
 def _moved(array: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:

@@ -223,6 +223,7 @@ class Criterion(NamedTuple):
     scale: float = 1.0  # of the impurity that is reported and that min_impurity_decrease means
     alias_of: str = ""  # the name whose compiled kernel serves this one too
     add_whole: Callable | None = None  # a quicker `add` for weights that are whole numbers
+    scan: Callable | None = None  # what scores listed cuts in its own way: see own
 
 
 def _classes(add, score, **more) -> Criterion:

@@ -14,9 +14,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
-from forestlab.core.criteria import CRITERIA, NOTHING
+from forestlab.core.criteria import CRITERIA, NOTHING, Criterion
 from forestlab.core.jit import jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
+from forestlab.core.leaves import LEAVES, Leaf, make_answer
 from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, make_settle
 from forestlab.core.node import make_choose, make_evaluate
 from forestlab.core.pairs import choose_pairs
@@ -131,11 +132,12 @@ class KernelParts(NamedTuple):
     counted: bool = False  # cuts that are scored are counted
     missing: str = "error"
     pairs: bool = False  # these without replacement, of all pairs of a feature and a cut
+    leaf: str = "mean"
 
 
-def make_chooser(parts: KernelParts, learner: Learner, missing: Missing) -> Callable:
+def make_chooser(criterion: Criterion, parts: KernelParts) -> Callable:
     """What finds a node's best question."""
-    criterion = CRITERIA[parts.criterion]
+    learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
         return make_choose(evaluate, learner.draw, parts.randomised)
@@ -146,17 +148,22 @@ def make_chooser(parts: KernelParts, learner: Learner, missing: Missing) -> Call
     return make_choose(make_evaluate(*cuts), learner.draw, parts.randomised)
 
 
-@made_from(CRITERIA, LEARNERS, SEARCHES, MISSING)
+@made_from(CRITERIA, LEARNERS, SEARCHES, MISSING, LEAVES)
 def grow_kernel(parts: KernelParts) -> Callable:
     """The compiled grower."""
-    criterion, learner = CRITERIA[parts.criterion], LEARNERS[parts.learner]
-    missing = MISSING[parts.missing]
+    grow = make_grow(CRITERIA[parts.criterion], LEAVES[parts.leaf], parts)
+    return kernel(f"grow {parts.criterion} trees", allocates=False)(grow)
+
+
+def make_grow(criterion: Criterion, leaf: Leaf, parts: KernelParts) -> Callable:
+    """The grower, not yet compiled: as plain Python it grows the same trees."""
+    learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
     gather, score, impurity_of = criterion.gather, criterion.score, criterion.impurity
     add = (criterion.add_whole or criterion.add) if parts.whole else criterion.add
-    choose, send = make_chooser(parts, learner, missing), make_send(learner, missing)
+    choose, send = make_chooser(criterion, parts), make_send(learner, missing)
     write, settle = learner.write, make_settle(missing)
+    answer = make_answer(leaf)
 
-    @kernel(f"grow {parts.criterion} trees", allocates=False)
     def grow(plan, rows, weights, features, key, scratch, stop):
         """Grow one tree on (rows, weights), which are overwritten, with `features` (ascending).
 
@@ -185,6 +192,7 @@ def grow_kernel(parts: KernelParts) -> Callable:
                 impurity = impurity_of(score, scratch.total, total, stats[n_nodes])
             record = nodes[n_nodes]
             write_node(record, end - start, weight, impurity * settings.impurity_scale)
+            answer(y, here_rows, here_weights, scratch, n_nodes)
             link(nodes, here["parent"], n_nodes)
             n_nodes += 1
             root_weight = max(root_weight, weight)
@@ -192,7 +200,7 @@ def grow_kernel(parts: KernelParts) -> Callable:
                 continue
             node = Node(
                 here_rows, here_weights, features_left, constant[n_waiting], node_key, total,
-                TIE * (end - start) * weight * impurity,
+                TIE * (end - start) * weight * abs(impurity),
                 settings.min_weight_fraction_leaf * root_weight,
             )  # fmt: skip
             question = choose(plan, node, scratch)

@@ -26,7 +26,8 @@ def cut(tree: Tree, max_depth: int) -> Tree:
     inner = nodes["kind"] != LEAF
     for child in ("left", "right"):
         nodes[child][inner] = number[nodes[child][inner]]
-    return Tree(nodes, tree.stats[kept], tree.params, tree.bits)
+    means = tree.means[kept] if tree.means.shape[1] else tree.means
+    return Tree(nodes, tree.stats[kept], tree.params, tree.bits, means)
 
 
 def best_depth(values: np.ndarray, higher_is_better: bool) -> int | None:

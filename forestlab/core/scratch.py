@@ -9,6 +9,7 @@ from forestlab.core.groups import Groups, make_groups
 from forestlab.core.lazy_shuffle import Swapped, make_swapped
 from forestlab.core.projections import Projections, make_projections
 
+GRID = 64  # points on which densities of a leaf's targets are looked at
 SEGMENTS = 64  # of a node's groups, at whose ends the two cuts of a band may lie
 
 
@@ -93,6 +94,7 @@ class Scratch(NamedTuple):
     # The tree so far.
     nodes: np.ndarray  # (most nodes,) NODE
     stats: np.ndarray  # (most nodes, n_stats) float64
+    means: np.ndarray  # (most nodes, n_means) float64: see leaves
     # The nodes that wait: a stack of WAITING, and bits for the features constant in each.
     stack: np.ndarray
     constant: np.ndarray  # (…, words) uint64
@@ -113,6 +115,9 @@ class Scratch(NamedTuple):
     projections: Projections
     bands: Bands
     pairs: Pairs
+    # What a leaf's answer is found by: see leaves.
+    span: np.ndarray  # (n_means, 2) float64: the least and the greatest target of the root
+    density: np.ndarray  # (GRID,) float64
 
 
 class Sizes(NamedTuple):
@@ -124,10 +129,11 @@ class Sizes(NamedTuple):
     n_parts: int  # contributions of one row
     n_factors: int = 0  # of a candidate, see learners
     has_bands: bool = False
+    n_means: int = 0  # targets, if leaves answer another number than the mean
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
-    n_rows, n_features, n_codes, n_slots, n_stats, n_parts, n_factors, has_bands = sizes
+    n_rows, n_features, n_codes, n_slots, n_stats, n_parts, n_factors, has_bands, n_means = sizes
     deepest = min(n_rows, settings.max_depth) + 2
     most_nodes = 2 * min(max(1, n_rows // settings.min_samples_leaf), 2 ** min(deepest, 40))
     n_candidates = n_features if settings.pairs else max(n_features, settings.rho)
@@ -137,6 +143,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
     return Scratch(
         np.empty(most_nodes, NODE),
         np.empty((most_nodes, n_stats)),
+        np.empty((most_nodes, n_means)),
         np.empty(deepest, WAITING),
         np.zeros((deepest, (n_features + 63) // 64), np.uint64),
         np.empty((n_rows, n_parts), np.uint32),
@@ -157,6 +164,8 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         ),
         make_bands(n_slots, has_bands),
         make_pairs(n_features, settings, n_features * min(n_rows, n_codes)),
+        np.empty((n_means, 2)),
+        np.empty(GRID),
     )
 
 

@@ -339,6 +339,8 @@ def scan_once(add, score, two_sided):
 def cut_scanner(criterion: Criterion, whole: bool, two_sided: bool) -> Callable:
     """What scores the listed cuts, for a criterion; `whole` weights are whole numbers. If it is
     `two_sided` it can also do so with the last group on the left of every cut."""
+    if criterion.scan is not None:
+        return criterion.scan
     if whole:
         return scan_once(criterion.add_whole or criterion.add, criterion.score, two_sided)
     return scan_ends(criterion.add, criterion.score, two_sided)

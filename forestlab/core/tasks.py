@@ -1,10 +1,12 @@
 """Tasks: how targets become numbers that a node keeps, and how these are read.
 
 A node's *statistics* are a row of numbers: of *classification* the weight of each class, of
-*regression* ``[weight, mean of each target, sum of squared deviations of each target]``. While a
-node is split, each of its rows makes a few contributions, *parts*, to the *slots* of a side of the
-cut: its weight to the slot of its class; or its weight to the first slot and a multiple of it to
-the slot of each target. What else has to know the layout asks here.
+*regression* ``[weight, answer of each target, sum of squared deviations of each target from its
+mean]``. The answer is the mean, unless leaves answer another number; the means are then kept beside
+the statistics (see arrays). While a node is split, each of its rows makes a few contributions,
+*parts*, to the *slots* of a side of the cut: its weight to the slot of its class; or its weight to
+the first slot and a multiple of it to the slot of each target. What else has to know the layout
+asks here.
 """
 
 from collections.abc import Callable
@@ -23,8 +25,8 @@ class Task(NamedTuple):
     n_targets: Callable[[int], int]  # likewise
     # Readers of statistics, (n, n_stats) each.
     weight: Callable[[np.ndarray], np.ndarray]  # (n,)
-    answers: Callable[[np.ndarray], np.ndarray]  # (n, n_answers) posteriors, or means
-    values: Callable[[np.ndarray], np.ndarray]  # (n,) labels, or means of the first target
+    answers: Callable[[np.ndarray], np.ndarray]  # (n, n_answers) posteriors, or numbers
+    values: Callable[[np.ndarray], np.ndarray]  # (n,) labels, or numbers of the first target
     joined: Callable[[np.ndarray, np.ndarray], np.ndarray]  # of the rows of two nodes together
     of_target: Callable[[np.ndarray, int], np.ndarray]  # the statistics of one target alone
 
@@ -52,7 +54,7 @@ def _n_targets(n_stats: int) -> int:
     return (n_stats - 1) // 2
 
 
-def _means(stats: np.ndarray) -> np.ndarray:
+def _numbers(stats: np.ndarray) -> np.ndarray:
     return stats[:, 1 : 1 + _n_targets(stats.shape[1])]
 
 
@@ -72,9 +74,10 @@ def _moments_of(stats: np.ndarray, target: int) -> np.ndarray:
 
 
 def _joined_moments(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Of nodes that answer their means."""
     joined = left + right
-    weight, apart = joined[:, :1], _means(right) - _means(left)
-    _means(joined)[:] = _means(left) + right[:, :1] / weight * apart
+    weight, apart = joined[:, :1], _numbers(right) - _numbers(left)
+    _numbers(joined)[:] = _numbers(left) + right[:, :1] / weight * apart
     deviations(joined)[:] += left[:, :1] * right[:, :1] / weight * apart**2
     return joined
 
@@ -103,7 +106,7 @@ TASKS: dict[str, Task] = {
         n_answers=_n_targets,
         n_targets=_n_targets,
         weight=lambda stats: stats[:, 0],
-        answers=_means,
+        answers=_numbers,
         values=lambda stats: np.ascontiguousarray(stats[:, 1]),
         joined=_joined_moments,
         of_target=_moments_of,

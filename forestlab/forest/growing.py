@@ -13,12 +13,14 @@ import numpy as np
 
 from forestlab.core.arrays import Columns, Forest, Limits, Settings, Tree, n_trees, plant, tree_of
 from forestlab.core.bag import bag_counts, tree_features
-from forestlab.core.criteria import CRITERIA
+from forestlab.core.criteria import CRITERIA, Criterion
 from forestlab.core.encode import MAX_BINS, encode, standardised
-from forestlab.core.grow import KernelParts, grow_kernel
+from forestlab.core.grow import KernelParts, grow_kernel, make_grow
 from forestlab.core.learners import LEARNERS
+from forestlab.core.leaves import LEAVES, Leaf
 from forestlab.core.missing import MISSING
 from forestlab.core.options import Axis, Options, row_of
+from forestlab.core.own import Own, own_criterion, own_leaf, uncompiled
 from forestlab.core.rng import tree_key
 from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
@@ -31,7 +33,7 @@ EXACT = 2.0**26  # whole numbers whose squares floats still hold exactly
 class Recipe(NamedTuple):
     """All that decides how a forest grows, beside the data and the seed."""
 
-    criterion: str
+    criterion: str | Own
     search: Options
     limits: Limits
     n_classes: int = 0
@@ -41,12 +43,29 @@ class Recipe(NamedTuple):
     balance_bags: bool = False  # weigh classes equally within each bag
     learner: Options = Axis()
     missing: str = "error"
+    leaf: str | Own = "mean"  # what a node of numbers answers
 
     @property
     def settings(self) -> Settings:
         """What the kernels read of it."""
         numbers = self.search.numbers() | self.learner.numbers()
         return Settings(**self.limits._asdict(), **numbers)
+
+    @property
+    def task(self) -> str:
+        if isinstance(self.criterion, Own):
+            return self.criterion.task
+        if self.criterion not in CRITERIA:
+            raise ValueError(
+                f"criterion={self.criterion!r} is not known: a function of one's own, which files "
+                "do not hold, or of a plug-in that is not imported."
+            )
+        return CRITERIA[self.criterion].task
+
+    @property
+    def own(self) -> list[Own]:
+        """The functions of a user's own."""
+        return [part for part in (self.criterion, self.leaf) if isinstance(part, Own)]
 
     @property
     def n_features_drawn(self) -> int:
@@ -98,10 +117,7 @@ def product(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
 
 def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     """The memory one thread needs to grow trees."""
-    task, learner = (
-        TASKS[CRITERIA[recipe.criterion].task],
-        LEARNERS[row_of("learner", recipe.learner)],
-    )
+    task, learner = TASKS[recipe.task], LEARNERS[row_of("learner", recipe.learner)]
     n_features, n_rows = training.columns.codes.shape
     n_targets = training.y.shape[1]
     sizes = Sizes(
@@ -113,15 +129,18 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
         task.n_parts(recipe.n_classes, n_targets),
         learner.n_factors(recipe.settings.n_terms),
         learner.has_bands,
+        n_targets if _leaf_of(recipe).value else 0,
     )
     return make_scratch(sizes, recipe.settings)
 
 
 def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Callable:
-    """The compiled grower of a recipe; `counted` if it is to count the cuts that it scores."""
-    criterion, search = recipe.criterion, row_of("search", recipe.search)
+    """The compiled grower of a recipe, or that of a user's own functions, which is not compiled;
+    `counted` if it is to count the cuts that it scores."""
+    search, leaf = row_of("search", recipe.search), _leaf_of(recipe)
+    criterion, name = _criterion_of(recipe, training.y)
     parts = KernelParts(
-        CRITERIA[criterion].alias_of or criterion,
+        criterion.alias_of or name,
         row_of("learner", recipe.learner),
         SEARCHES[search].alias_of or search,
         recipe.limits.rho > 0,
@@ -129,8 +148,19 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         counted,
         recipe.missing,
         recipe.limits.rho > 0 and recipe.limits.pairs,
+        recipe.leaf.name if isinstance(recipe.leaf, Own) else recipe.leaf,
     )
-    return grow_kernel(parts)
+    return uncompiled(make_grow(criterion, leaf, parts)) if recipe.own else grow_kernel(parts)
+
+
+def _criterion_of(recipe: Recipe, y: np.ndarray) -> tuple[Criterion, str]:
+    if isinstance(recipe.criterion, Own):
+        return own_criterion(recipe.criterion, y), recipe.criterion.name
+    return CRITERIA[recipe.criterion], recipe.criterion
+
+
+def _leaf_of(recipe: Recipe) -> Leaf:
+    return own_leaf(recipe.leaf) if isinstance(recipe.leaf, Own) else LEAVES[recipe.leaf]
 
 
 def grow_trees(
@@ -154,8 +184,10 @@ def grow_trees(
         n = _grow_in(grow, training, recipe, key_of(seed, t), scratch, stop)
         projections = scratch.projections
         params = projections.params[: projections.n_params[0]].copy()
-        nodes, stats = scratch.nodes[:n].copy(), scratch.stats[:n].copy()
-        trees.append(Tree(nodes, stats, params, np.zeros(0, np.uint64)))
+        nodes, stats, means = (
+            part[:n].copy() for part in (scratch.nodes, scratch.stats, scratch.means)
+        )
+        trees.append(Tree(nodes, stats, params, np.zeros(0, np.uint64), means))
     return trees
 
 

@@ -41,7 +41,8 @@ class Grown(NamedTuple):
             self.forest.nodes.copy(),
         )
         nodes["impurity"] = variances(stats)[:, 0]
-        return self._replace(forest=self.forest._replace(stats=stats, nodes=nodes))
+        means = np.ascontiguousarray(self.forest.means[:, target : target + 1])
+        return self._replace(forest=self.forest._replace(stats=stats, nodes=nodes, means=means))
 
     def codes(self, y) -> np.ndarray:
         """Numbers as they are, classes as codes; -1 for a class that training did not see."""

@@ -92,6 +92,7 @@ class Model(BaseEstimator):
         params = self.get_params(deep=False)
         recipe = parameters.recipe(params, self.task, X.shape, len(classes))
         parameters.require_moderate(X, recipe.learner)
+        parameters.warn_of_functions(recipe)
         n_jobs = parameters.n_threads(self.n_jobs)
         n_estimators = getattr(self, "n_estimators", 1)
         self._check_oob(recipe)
@@ -302,6 +303,7 @@ class Classifier(ClassifierMixin, Model):
 
 class Regressor(RegressorMixin, Model):
     task = "regression"
+    leaf = "mean"  # of models that were pickled before there were others
 
     def _validated(self, X, y):
         X, y = validate_data(self, X, y, dtype="numeric", y_numeric=True, multi_output=True)

@@ -64,6 +64,7 @@ class TreeRegressor(OneTree, Regressor):
         learner="axis",
         rho=None,
         rho_draws="features",
+        leaf="mean",
         random_state=None,
     ):
         _store(self, locals())
@@ -146,6 +147,7 @@ class ForestRegressor(Ensemble, Regressor):
         learner="axis",
         rho=None,
         rho_draws="features",
+        leaf="mean",
         combine="average",
         n_jobs=None,
         random_state=None,

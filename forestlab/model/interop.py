@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.criteria import CRITERIA
+from forestlab.core.own import Own
 from forestlab.tree.grown import GrownTree
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _kind(model) -> str:
 def _params(model, cls: type) -> dict[str, Any]:
     """The parameters that both have, as scikit-learn means them."""
     check_is_fitted(model, "forest_")
-    params, criterion = model.get_params(deep=False), model.recipe_.criterion
+    params, criterion = model.get_params(deep=False), _criterion(model)
     params["criterion"] = CRITERION_NAMES.get(criterion, criterion)
     params["min_impurity_decrease"] *= _unit(criterion)
     if isinstance(params["max_features"], str) and params["max_features"] == "log":
@@ -73,10 +74,17 @@ def _params(model, cls: type) -> dict[str, Any]:
     return {name: params[name] for name in cls().get_params() if name in params}
 
 
+def _criterion(model) -> str:
+    criterion = model.recipe_.criterion
+    return criterion.name if isinstance(criterion, Own) else criterion
+
+
 def _unit(criterion: str) -> float:
     """scikit-learn's impurity over ours: its entropies are in bits."""
-    row = CRITERIA[criterion]
-    return 1 / (log(2) * row.scale) if (row.alias_of or criterion) == "entropy" else 1.0
+    row = CRITERIA.get(criterion)
+    if row is None or (row.alias_of or criterion) != "entropy":  # None: a function of one's own
+        return 1.0
+    return 1 / (log(2) * row.scale)
 
 
 def _filled(estimator, model):
@@ -111,7 +119,7 @@ def _tree(model):
     nodes = np.zeros(ours.node_count, NODE_DTYPE)
     nodes["left_child"], nodes["right_child"] = ours.children_left, ours.children_right
     nodes["feature"], nodes["threshold"] = ours.feature, _thresholds(model, ours)
-    nodes["impurity"] = ours.impurity * _unit(model.recipe_.criterion)
+    nodes["impurity"] = ours.impurity * _unit(_criterion(model))
     nodes["n_node_samples"] = ours.n_node_samples
     nodes["weighted_n_node_samples"] = ours.weighted_n_node_samples
     nodes["missing_go_to_left"] = ours.missing_go_to_left

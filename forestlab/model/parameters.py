@@ -17,7 +17,9 @@ from forestlab.core.arrays import Limits
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.learners import LEARNERS
-from forestlab.core.options import Options, is_whole, listed, name_of, row_of
+from forestlab.core.leaves import LEAVES
+from forestlab.core.options import OPTIONS, Options, is_whole, listed, name_of, row_of
+from forestlab.core.own import Own
 from forestlab.core.search import SEARCHES
 from forestlab.core.walk import NO_DEPTH
 from forestlab.forest import Recipe
@@ -26,9 +28,11 @@ from forestlab.model.values import FLAT, described, described_alone, option_valu
 DESCRIPTIONS = {
     "n_estimators": ("int, default=100", "Number of trees."),
     "criterion": (
-        "str",
+        "str or callable",
         "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
-        "is in bits.",
+        "is in bits. Or a function of (y, weights), which returns the impurity of rows with these "
+        "targets (classes by their codes, 0 for the first of `classes_`) and weights: it works at "
+        "once, uncompiled, and so on small data.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (
@@ -95,6 +99,12 @@ DESCRIPTIONS = {
         "their number the tree is the exhaustive one. Pairs need learner='axis' and a search that "
         "lists cuts, and take up to twice the time of the exhaustive search.",
     ),
+    "leaf": (
+        "str or callable, default='mean'",
+        "What a leaf answers of its targets, and every other node if it is asked: {leaves}. Or a "
+        "function of (y, weights), which returns a number for one target of these rows; as with "
+        "one for `criterion` nothing is compiled then.",
+    ),
     "combine": (
         "str, default='average'",
         "How the trees' answers become one: {combiners}. Read when predicting.",
@@ -126,6 +136,7 @@ def documented(cls: type) -> type:
     names = {
         "criteria": listed(name for name, row in CRITERIA.items() if row.task == task),
         "combiners": listed(name for name, row in COMBINERS.items() if task in row),
+        "leaves": "; ".join(f"{name!r}, {row.text}" for name, row in LEAVES.items()),
     }
     lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Parameters", "----------"]
     for name in list(inspect.signature(cls).parameters):
@@ -142,9 +153,9 @@ def _refuse(name: str, given, allowed: str):
     raise ValueError(f"{name} must be {allowed}; got {given!r}.")
 
 
-def one_of(name: str, given, allowed) -> str:
+def one_of(name: str, given, allowed, also: str = "") -> str:
     if not isinstance(given, str) or given not in allowed:
-        _refuse(name, given, f"one of {listed(allowed)}")
+        _refuse(name, given, f"one of {listed(allowed)}{also}")
     return given
 
 
@@ -211,9 +222,17 @@ def combiner(name: str, task: str) -> str:
     return name
 
 
-def criterion(name: str, task: str) -> str:
-    one_of("criterion", name, [key for key, row in CRITERIA.items() if row.task == task])
-    return name
+def criterion(given, task: str) -> str | Own:
+    if callable(given):
+        return Own(given, task, "criterion")
+    names = [key for key, row in CRITERIA.items() if row.task == task]
+    return one_of("criterion", given, names, ", or a function of (y, weights)")
+
+
+def leaf(given) -> str | Own:
+    if callable(given):
+        return Own(given, "regression", "leaf")
+    return one_of("leaf", given, LEAVES, ", or a function of (y, weights)")
 
 
 # ---- the recipe --------------------------------------------------------------------------------
@@ -237,7 +256,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
             "min_weight_fraction_leaf", params["min_weight_fraction_leaf"], 0.5
         ),
         min_impurity_decrease=at_least_0("min_impurity_decrease", params["min_impurity_decrease"]),
-        impurity_scale=CRITERIA[name].scale,
+        impurity_scale=1.0 if isinstance(name, Own) else CRITERIA[name].scale,
         max_features=n_features if per_tree else n_features_drawn,
         rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
         count_constant=flag("count_constant", params["count_constant"]),
@@ -247,6 +266,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     require_together(search, learner)
     if limits.pairs:
         require_pairs(search, learner)
+    require_rows_alone(name, search, learner)
     return Recipe(
         name,
         search,
@@ -254,6 +274,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         n_classes,
         learner=learner,
         features_per_tree=n_features_drawn if per_tree else 0,
+        leaf=leaf(params.get("leaf", "mean")),
         **_bag(params, n_rows),
     )
 
@@ -283,6 +304,41 @@ def require_pairs(search: Options, learner: Options) -> None:
         raise ValueError(
             "rho_draws='pairs' draws from the cuts that a search lists, so search must be one of "
             f"{listed(listing)}; got {name_of('search', search)!r}."
+        )
+
+
+def require_rows_alone(criterion: str | Own, search: Options, learner: Options) -> None:
+    """Refuse what needs more of a criterion than the impurity of some rows."""
+    if not isinstance(criterion, Own):
+        return
+    told = f"criterion={criterion.name} is a function"
+    if LEARNERS[row_of("learner", learner)].has_bands:
+        others = listed(name for name, row in OPTIONS["learner"].items() if _has_one_cut(row))
+        raise ValueError(
+            f"{told}, which bands, sums of stretches, cannot be asked of: learner must be one of "
+            f"{others}; got {name_of('learner', learner)!r}."
+        )
+    if SEARCHES[row_of("search", search)].marked:
+        others = listed(name for name, row in SEARCHES.items() if not row.marked)
+        raise ValueError(
+            f"{told}, of which nobody knows that cuts within a run of equal targets are no better: "
+            f"search must be one of {others}; got {name_of('search', search)!r}."
+        )
+
+
+def _has_one_cut(choice: type[Options]) -> bool:
+    return not LEARNERS[row_of("learner", choice())].has_bands
+
+
+def warn_of_functions(recipe: Recipe) -> None:
+    """Say once what functions of Python cost."""
+    if recipe.own:
+        names = " and ".join(f"{own.what}={own.name}" for own in recipe.own)
+        warnings.warn(
+            f"{names}: trees are grown uncompiled, and a function is called for every node, that "
+            "of a criterion for every cut that is tried: minutes where a compiled one takes "
+            "seconds. For more than small data see forestlab.register_criterion.",
+            stacklevel=3,
         )
 
 

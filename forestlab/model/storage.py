@@ -49,13 +49,15 @@ FOREST = [name for name in Forest._fields if name != "steps"]  # these are deriv
 def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) -> None:
     """Write a model; the file appears whole or not at all.
 
-    Parameters that JSON cannot hold (a RandomState, a function) are left out: a model that is read
-    back has the default there.
+    Parameters that JSON cannot hold (a RandomState, a scorer) are left out: a model that is read
+    back has the default there. A criterion or a leaf that is a function of one's own is kept by
+    its name, which tells by what the model was grown and cannot be fitted again.
     """
     forest, recipe = fitted["forest_"], fitted["recipe_"]
     arrays = {name: value for name, value in fitted.items() if isinstance(value, np.ndarray)}
     plain = (int, float, np.generic)
     values = {name: _plain(value) for name, value in fitted.items() if isinstance(value, plain)}
+    params = params | {own.what: own.name for own in recipe.own}
     text = {
         "format": "forestlab",
         "version": VERSION,
@@ -82,6 +84,7 @@ def _without_objects(name: str, array: np.ndarray) -> np.ndarray:
 
 def _plain_recipe(recipe: Recipe) -> dict[str, Any]:
     said = {group: _plain_param(group, getattr(recipe, group)) for group in OPTIONS}
+    said |= {own.what: own.name for own in recipe.own}
     return recipe._asdict() | {"limits": recipe.limits._asdict()} | said
 
 
@@ -169,7 +172,7 @@ def native(value):
 
 
 def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    stored = {name: arrays.pop(f"forest.{name}") for name in FOREST}
+    stored = {name: arrays.pop(f"forest.{name}") for name in FOREST if f"forest.{name}" in arrays}
     forest = Forest(**stored, steps=np.empty(0, STEP))
     check_forest(forest, text["values"]["n_features_in_"])
     forest = with_steps(forest)
@@ -230,6 +233,9 @@ def check_forest(forest: Forest, n_features: int) -> None:
     stats = forest.stats
     _check(stats.dtype == np.float64 and stats.ndim == 2 and stats.size > 0, "statistics")
     _check(len(stats) == len(nodes), "statistics")
+    means, n_targets = forest.means, (stats.shape[1] - 1) // 2
+    _check(means.dtype == np.float64 and means.ndim == 2, "means")
+    _check(means.shape[1] == 0 or means.shape == (len(nodes), n_targets), "means")
     _check(forest.params.dtype == np.float64 and forest.bits.dtype == np.uint64, "pools")
     offsets = (
         (forest.first_node, nodes),

@@ -115,15 +115,21 @@ def build(config: Config, task: str):
     }
     cls = estimators.ESTIMATORS[name]
     taken = cls._get_param_names()
-    for key, neutral in NEUTRAL.items():
+    for key, (neutral, without) in NEUTRAL.items():
         if key not in taken and wanted[key] != neutral:
-            what = "a single tree" if kind == "Tree" and key != "class_weight" else "regression"
-            raise ConfigError(f"model.{key}={wanted[key]} does not go with {what}.")
+            raise ConfigError(f"model.{key}={wanted[key]} does not go with {without}.")
     return cls(**{key: value for key, value in wanted.items() if key in taken})
 
 
-# Options that some estimators do not take, and the value with which they ask for nothing.
-NEUTRAL = {"bootstrap": False, "max_samples": None, "combine": "average", "class_weight": None}
+# Options that some estimators do not take, the value with which they ask for nothing, and what has
+# no such option.
+NEUTRAL = {
+    "bootstrap": (False, "a single tree"),
+    "max_samples": (None, "a single tree"),
+    "combine": ("average", "a single tree"),
+    "class_weight": (None, "regression"),
+    "leaf": ("mean", "classification"),
+}
 
 
 def recipe(config: Config, data: Data):

@@ -33,7 +33,8 @@ class Studied(NamedTuple):
     outcome: Callable[[np.ndarray, int, int, float], Outcome]  # truth, depths, classes, origin
     # In squares.
     known: Callable[[np.ndarray], np.ndarray]  # truth → (n,) bool: can be learned from
-    of_nodes: Callable[[Forest], tuple[np.ndarray, np.ndarray]]  # each node's answer and variance
+    # Each node's answer, and the mean square of how far its rows are from it.
+    of_nodes: Callable[[Forest], tuple[np.ndarray, np.ndarray]]
     squares: Callable[[np.ndarray, np.ndarray], np.ndarray]  # answers, truth → squared error
     halves: Callable[[np.ndarray], np.ndarray]  # differences of targets → half their squares
     # Each tree's answer, by (n_trees, n) leaves and what is predicted.
@@ -97,9 +98,12 @@ def _number_outcome(truth: np.ndarray, n_depths: int, n_classes: int, origin: fl
     return Outcome(truth, answer, nothing, nothing, n_classes, origin)
 
 
-def _means_of(forest: Forest) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances."""
-    return TASKS["regression"].answers(forest.stats), variances(forest.stats)[:, 0]
+def _numbers_of(forest: Forest) -> tuple[np.ndarray, np.ndarray]:
+    """Where a node answers its mean, that is the variance."""
+    answers, apart = TASKS["regression"].answers(forest.stats), variances(forest.stats)[:, 0]
+    if forest.means.shape[1]:
+        apart = apart + (forest.means - answers)[:, 0] ** 2
+    return answers, apart
 
 
 # ---- the table ---------------------------------------------------------------------------------
@@ -134,7 +138,7 @@ STUDIED: dict[str, Studied] = {
         origin=lambda truth: float(np.mean(truth)),
         outcome=_number_outcome,
         known=lambda truth: np.ones(len(truth), bool),
-        of_nodes=_means_of,
+        of_nodes=_numbers_of,
         squares=_squares,
         halves=lambda apart: apart**2 / 2.0,
         by_tree=lambda forest, leaves, predicted: forest.stats[leaves, 1],
