@@ -143,7 +143,7 @@ AXES = MAIN_AXES | {
     "leaf": tuple(LEAVES),
 }
 HOLES = 0.1, 0.5, 0.0, 0.9, 1.0  # the share of each column that is missing, if any may be
-Case = namedtuple("Case", AXES)
+Case = namedtuple("Case", AXES, defaults=[choices[0] for choices in AXES.values()])
 
 
 def classifies(case):

@@ -25,7 +25,6 @@ from forestlab.core.arrays import (
     tree_of,
     with_steps,
 )
-from forestlab.core.criteria import CRITERIA
 from forestlab.core.options import (
     OPTIONS,
     Options,
@@ -134,13 +133,12 @@ def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
 
 def _require_known(path, text: dict) -> None:
     """Raise ValueError for a model of a choice that only a module of somebody's own adds."""
-    known: dict[str, Any] = {"criterion": CRITERIA, **OPTIONS}
     places = [text.get(where) for where in ("recipe", "params")]
     named = [
         (group, choices, place.get(group))
         for place in places
         if isinstance(place, dict)
-        for group, choices in known.items()
+        for group, choices in OPTIONS.items()
     ]
     for group, choices, said in named:
         name = said.get("name") if isinstance(said, dict) else said
