@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Quadratic,
         Uniform,
     )
+    from forestlab.core.register import register_criterion
     from forestlab.model.estimators import (
         ForestClassifier,
         ForestRegressor,
@@ -48,6 +49,7 @@ __all__ = [
     "Uniform",
     "build_tree",
     "load",
+    "register_criterion",
 ]
 
 _SEARCHES = ("Boundary", "Exact", "Histogram", "Uniform")
@@ -56,6 +58,7 @@ _HOMES = {
     **dict.fromkeys((*_SEARCHES, *_LEARNERS), "forestlab.core.options"),
     "TreeView": "forestlab.tree.view",
     "build_tree": "forestlab.tree.handmade",
+    "register_criterion": "forestlab.core.register",
 }
 
 

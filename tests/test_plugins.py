@@ -37,6 +37,17 @@ def root_score(side, numbers):
 
 CRITERIA["root"] = CRITERIA["gini"]._replace(score=root_score)
 """,
+    "registered": """
+from math import sqrt
+from forestlab import register_criterion
+from forestlab.core.criteria import gini_add
+
+def root_score(side, numbers):
+    weight, _, crossed = numbers
+    return sqrt(2.0 * crossed) if weight > 0.0 else 0.0
+
+register_criterion("root", "classification", add=gini_add, score=root_score)
+""",
     "search": """
 from dataclasses import dataclass
 from forestlab.core.jit import jitable
@@ -196,6 +207,7 @@ SCORE = "print(model.score(X, y))"
     ("name", "options"),
     [
         pytest.param("criterion", {"criterion": "root"}, marks=pytest.mark.long),
+        pytest.param("registered", {"criterion": "root"}, marks=pytest.mark.long),
         pytest.param("search", {"search": "middle"}, marks=pytest.mark.long),
         pytest.param("combiner", {"combine": "heavy"}, marks=pytest.mark.long),
     ],

@@ -102,6 +102,13 @@ def friedman1(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn
     return X, friedman1_truth(X) + noise * rng.standard_normal(n_rows)
 
 
+def skewed(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
+    """As friedman1, with exponential noise of mean 0: its median is -0.31 times its deviation, and
+    its mode, the least that it can be, -1 times."""
+    X = rng.random((n_rows, 10))
+    return X, friedman1_truth(X) + noise * (rng.standard_exponential(n_rows) - 1.0)
+
+
 def sine_truth(X: np.ndarray) -> np.ndarray:
     """sin(2 π x) of X, shape (n, 1)."""
     return np.sin(2 * np.pi * X[:, 0])
@@ -133,6 +140,7 @@ MADE_SETS = {
     "waveform": MadeSet(waveform, CLASSIFICATION, None, _numbered(21)),
     "dominant": MadeSet(dominant, CLASSIFICATION, None, DOMINANT_COLUMNS),
     "friedman1": MadeSet(friedman1, REGRESSION, 1.0, _numbered(10)),
+    "skewed": MadeSet(skewed, REGRESSION, 5.0, _numbered(10)),
     "sine": MadeSet(sine, REGRESSION, 0.3, ["x"]),
     **{
         name: MadeSet(function, CLASSIFICATION, noise, ["x", "y"])

@@ -5,6 +5,7 @@ several trees at once. See sizes for the rest.
 """
 
 import warnings
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -242,8 +243,13 @@ class Model(BaseEstimator):
     def __getstate__(self):
         return {name: value for name, value in super().__getstate__().items() if name != "_made"}
 
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        """Of the constructor's parameters: those that a pickle of before does not know."""
+        return {name: its.default for name, its in signature(cls).parameters.items()}
+
     def __setstate__(self, state):
-        state = storage.of_today(state)
+        state = self._defaults() | storage.of_today(state)
         super().__setstate__({name: storage.native(value) for name, value in state.items()})
 
     def save(self, path) -> None:

@@ -52,6 +52,7 @@ MADE_FACTS = {
     "waveform": (21, 3),
     "dominant": (20, 2),
     "friedman1": (10, 0),
+    "skewed": (10, 0),
     "sine": (1, 0),
     "spirals": (2, 2),
     "spirals3": (2, 3),
@@ -222,7 +223,12 @@ def test_means_of_the_waveform_are_halfway_between_two_waves():
 
 
 @pytest.mark.parametrize(
-    ("name", "truth", "noise"), [("friedman1", friedman1_truth, 1.0), ("sine", sine_truth, 0.3)]
+    ("name", "truth", "noise"),
+    [
+        ("friedman1", friedman1_truth, 1.0),
+        ("skewed", friedman1_truth, 5.0),
+        ("sine", sine_truth, 0.3),
+    ],
 )
 def test_regressions_are_truth_and_noise(name, truth, noise):
     X, y = drawn(name)
@@ -231,6 +237,13 @@ def test_regressions_are_truth_and_noise(name, truth, noise):
     assert rest.std() == pytest.approx(noise, rel=0.02)
     exact = loaded(name, noise=0.0)
     np.testing.assert_array_equal(exact.target, truth(exact.frame.to_numpy()))
+
+
+def test_the_skewed_noise_is_exponential():
+    X, y = drawn("skewed")
+    rest = (y - friedman1_truth(X)) / 5.0
+    assert rest.min() == pytest.approx(-1, abs=10 / N_DRAWN)
+    assert np.median(rest) == pytest.approx(np.log(2) - 1, abs=5 / np.sqrt(N_DRAWN))
 
 
 def test_friedman1_is_friedmans_function():

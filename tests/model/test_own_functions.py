@@ -16,6 +16,9 @@ from forestlab import (
     TreeRegressor,
     load,
 )
+from forestlab.core.arrays import LEAF, LEFT, RIGHT
+from forestlab.core.own import Own
+from forestlab.forest import grow_trees, prepare
 
 N_ROWS = 60
 
@@ -127,6 +130,22 @@ def test_variance_as_a_function_of_several_targets():
         for criterion in (own_variance, "variance")
     )
     assert_same_forest(ours.forest_, theirs.forest_)
+
+
+def test_rows_without_a_value_are_tried_on_both_sides():
+    """As the growers do where values may be missing."""
+    rng = np.random.default_rng(13)
+    X, y = numbers(rng)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    codes, weights = (y > 1.5)[:, None].astype(float), rng.integers(1, 9, N_ROWS) / 4
+    own = Own(own_gini, "classification", "criterion")
+    settled = TreeClassifier(max_depth=4).fit(np.nan_to_num(X), y > 1.5).recipe_
+    trees = []
+    for criterion in own, "gini":
+        recipe = settled._replace(criterion=criterion, missing="learned", n_classes=2)
+        trees.append(grow_trees(prepare(X, codes, recipe, weights), recipe, 7, 0, 1)[0])
+    assert_same_forest(*trees)
+    assert set(trees[0].nodes["missing"][trees[0].nodes["kind"] != LEAF]) == {LEFT, RIGHT}
 
 
 def test_an_impurity_may_be_negative():
