@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
-from forestlab.core.criteria import CRITERIA, NOTHING
+from forestlab.core.criteria import CRITERIA
 from forestlab.core.jit import jitable, kernel
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, make_settle
@@ -24,6 +24,7 @@ from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Node
 from forestlab.core.search import SEARCHES, TIE
+from forestlab.core.sides import make_measure, sides_of
 
 
 def make_send(learner: Learner, missing: Missing) -> Callable:
@@ -109,16 +110,6 @@ def may_split(settings, depth, n_rows):
     return enough_rows and depth < settings.max_depth
 
 
-@jitable
-def sum_up(add, sums, side):
-    """Make a side that holds all of the node's rows; returns its numbers."""
-    side[:] = 0.0
-    numbers = NOTHING
-    for slot in range(sums.shape[0]):
-        numbers = add(side, slot, sums[slot], numbers)
-    return numbers
-
-
 class KernelParts(NamedTuple):
     """What a kernel that grows trees is made of: names of the tables, and what is known of the
     data."""
@@ -137,13 +128,14 @@ def grow_kernel(parts: KernelParts) -> Callable:
     """The compiled grower."""
     criterion, learner = CRITERIA[parts.criterion], LEARNERS[parts.learner]
     missing = MISSING[parts.missing]
-    gather, score, impurity_of = criterion.gather, criterion.score, criterion.impurity
-    add = (criterion.add_whole or criterion.add) if parts.whole else criterion.add
+    measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)
+    size, score = sides.size, sides.score
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
     else:
         scan = make_scan(criterion, parts.whole, missing)
-        evaluate = make_evaluate(learner, SEARCHES[parts.search], missing, scan, parts.counted)
+        search = SEARCHES[parts.search]
+        evaluate = make_evaluate(learner, search, missing, scan, sides.in_bins, parts.counted)
     choose = make_choose(evaluate, learner.draw, parts.randomised)
     send = make_send(learner, missing)
     write, settle = learner.write, make_settle(missing)
@@ -154,7 +146,7 @@ def grow_kernel(parts: KernelParts) -> Callable:
 
         Nodes and statistics are left in `scratch`; returns their number. `stop[0]` ends it early.
         """
-        y, settings = plan.y, plan.settings
+        settings = plan.settings
         nodes, stats, constant = scratch.nodes, scratch.stats, scratch.constant
         start_tree(scratch, features, rows.shape[0], key)
         scratch.projections.n_params[0] = 0
@@ -166,15 +158,10 @@ def grow_kernel(parts: KernelParts) -> Callable:
             here = scratch.stack[n_waiting]
             start, end, depth, node_key = here["start"], here["end"], here["depth"], here["key"]
             here_rows, here_weights = rows[start:end], weights[start:end]
-            pure = gather(
-                y, here_rows, here_weights, scratch.slots, scratch.amounts, stats[n_nodes],
-                scratch.sums,
-            )  # fmt: skip
-            total = sum_up(add, scratch.sums, scratch.total)
+            pure, total, impurity, rounding = measure(
+                plan, here_rows, here_weights, scratch, stats[n_nodes]
+            )
             weight = total[0]
-            impurity = 0.0
-            if not pure:
-                impurity = impurity_of(score, scratch.total, total, stats[n_nodes])
             record = nodes[n_nodes]
             write_node(record, end - start, weight, impurity * settings.impurity_scale)
             link(nodes, here["parent"], n_nodes)
@@ -184,11 +171,13 @@ def grow_kernel(parts: KernelParts) -> Callable:
                 continue
             node = Node(
                 here_rows, here_weights, features_left, constant[n_waiting], node_key, total,
-                TIE * (end - start) * weight * impurity,
+                TIE * (end - start) * weight * rounding,
                 settings.min_weight_fraction_leaf * root_weight,
             )  # fmt: skip
             question = choose(plan, node, scratch)
-            gain = max(score(scratch.total, total) - question.score, 0.0) * settings.impurity_scale
+            everything = scratch.total[: size(plan, scratch, end - start)]
+            before = score(plan, scratch, everything, total)
+            gain = max(before - question.score, 0.0) * settings.impurity_scale
             if question.candidate < 0 or gain < settings.min_impurity_decrease * root_weight:
                 continue
             write(plan, scratch, question, record)

@@ -91,9 +91,10 @@ def cut_between(below, above, midpoint):
 
 
 def make_evaluate(
-    learner: Learner, search: Search, missing: Missing, scan: Callable, counted: bool
+    learner: Learner, search: Search, missing: Missing, scan: Callable, in_bins: bool, counted: bool
 ) -> Callable:
-    """What finds the best question about one candidate; `counted` cuts are counted too."""
+    """What finds the best question about one candidate. Rows may be tallied `in_bins`, or not;
+    `counted` cuts are counted too."""
     project, ends, draws = make_project(learner, missing), learner.ends, search.draws
     propose = make_propose(search, learner, missing)
     number_missing, side_of = make_number(missing), make_side(missing)
@@ -106,13 +107,13 @@ def make_evaluate(
         """
         n_rows = node.rows.shape[0]
         groups = scratch.groups
-        n_slots = scratch.left.shape[0]
+        n_slots = scratch.sums.shape[0]
         least, known = project(plan, node, scratch, candidate)
         greatest = number_missing(groups, n_rows, least, known)
         if least == greatest:
             return nothing()
         some_missing = greatest > known
-        dense = bins_pay(greatest - least + 1, n_rows, n_slots)
+        dense = in_bins and bins_pay(greatest - least + 1, n_rows, n_slots)
         if dense:
             n_groups = group_in_bins(
                 groups, least, greatest, n_rows, scratch.slots, scratch.amounts, n_slots

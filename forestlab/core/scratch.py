@@ -18,6 +18,8 @@ class Plan(NamedTuple):
     y: np.ndarray  # (n_rows, n_targets) float64; class codes for classification
     marks: np.ndarray  # (n_rows,) int32: rows with equal marks have equal targets
     settings: Settings
+    # (n_targets, …) float64: what the criterion measures by, the same in all trees; else empty
+    yardstick: np.ndarray
 
 
 class Node(NamedTuple):
@@ -91,8 +93,8 @@ class Scratch(NamedTuple):
     slots: np.ndarray  # (n, n_parts) uint32: where each row's contributions go
     amounts: np.ndarray  # (n, n_parts) float64
     sums: np.ndarray  # (n_slots,) float64: what the node's rows contribute together
-    total: np.ndarray  # (n_slots,) float64: the side that holds all of the node's rows
-    left: np.ndarray  # (n_slots,) float64: the sides of a cut
+    total: np.ndarray  # (n_side,) float64: the side that holds all of the node's rows
+    left: np.ndarray  # (n_side,) float64: the sides of a cut
     right: np.ndarray
     groups: Groups
     found: np.ndarray  # QUESTION: the best so far, a feature or parameter each
@@ -103,6 +105,7 @@ class Scratch(NamedTuple):
     scored: np.ndarray  # (1,) int64: cuts scored so far, by a kernel that counts them
     projections: Projections
     bands: Bands
+    memo: np.ndarray  # float64: what a criterion notes of the node at hand
 
 
 class Sizes(NamedTuple):
@@ -114,10 +117,13 @@ class Sizes(NamedTuple):
     n_parts: int  # contributions of one row
     n_factors: int = 0  # of a candidate, see learners
     has_bands: bool = False
+    n_side: int = 0  # numbers of a side; 0: a number a slot
+    n_memo: int = 0
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
-    n_rows, n_features, n_codes, n_slots, n_stats, n_parts, n_factors, has_bands = sizes
+    n_rows, n_features, n_codes, n_slots, n_stats, n_parts, n_factors, has_bands = sizes[:8]
+    n_side = sizes.n_side or n_slots
     deepest = min(n_rows, settings.max_depth) + 2
     most_nodes = 2 * min(max(1, n_rows // settings.min_samples_leaf), 2 ** min(deepest, 40))
     n_candidates = max(n_features, settings.rho)
@@ -132,9 +138,9 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         np.empty((n_rows, n_parts), np.uint32),
         np.empty((n_rows, n_parts)),
         np.empty(n_slots),
-        np.empty(n_slots),
-        np.empty(n_slots),
-        np.empty(n_slots),
+        np.empty(n_side),
+        np.empty(n_side),
+        np.empty(n_side),
         make_groups(n_rows, n_codes, n_slots),
         np.empty(n_candidates, QUESTION),
         np.empty(n_features, np.int64),
@@ -146,6 +152,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
             n_rows, n_features, n_candidates, settings.n_terms, n_factors, n_slots, most_nodes
         ),
         make_bands(n_slots, has_bands),
+        np.empty(sizes.n_memo),
     )
 
 

@@ -28,7 +28,7 @@ DESCRIPTIONS = {
     "criterion": (
         "str",
         "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
-        "is in bits.",
+        "is in bits. `gaussian` is the differential entropy of a normal distribution, in nats.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (
