@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 
 from experiments import above, exactly
 from experiments._statistics import certain
-from forestlab.core.criteria import CRITERIA
-from forestlab.core.grow import sum_up
+from forestlab.core.criteria import CRITERIA, Criterion
+from forestlab.core.sides import sum_up
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, dress, panels
 from forestlab.figures.words import number_scale, scale
@@ -71,6 +71,7 @@ SPLITS = [
 def impurity(criterion: str, counts) -> float:
     """Of a node with so many rows of each class, by the functions that trees grow by."""
     row, side = CRITERIA[criterion], np.zeros(len(counts))
+    assert isinstance(row, Criterion)
     total = sum_up(row.add, np.array(counts, np.float64), side)
     return row.scale * row.impurity(row.score, side, total, side)
 

@@ -191,6 +191,13 @@ def variance(y, w):
     return (w @ (y - w @ y / w.sum()) ** 2 / w.sum()).mean()
 
 
+def gaussian(y, w, yardstick):
+    """½ log det(2πe Σ), with the ridge."""
+    apart = y - w @ y / w.sum()
+    covariance = (apart * w[:, None]).T @ apart / w.sum() + np.diag(yardstick)
+    return np.linalg.slogdet(2 * np.pi * np.e * covariance)[1] / 2
+
+
 IMPURITIES = {
     "gini": gini,
     "entropy": entropy,
@@ -199,7 +206,38 @@ IMPURITIES = {
     "misclassification": misclassification,
     "variance": variance,
     "squared_error": variance,
+    "gaussian": gaussian,
 }
+
+
+def ridges(y, mass, n):
+    """A millionth of each target's variance; 1 if it does not vary."""
+    y, mass = y[mass > 0], mass[mass > 0]
+    variance = mass @ (y - mass @ y / mass.sum()) ** 2 / mass.sum()
+    return np.where((y == y[0]).all(axis=0), 1, 1e-6 * variance)
+
+
+# What a criterion knows of all training rows, with their mass and number.
+YARDSTICKS = {"gaussian": ridges}
+
+
+def yardstick_of(criterion, y, mass, n):
+    return YARDSTICKS[criterion](y, mass, n) if criterion in YARDSTICKS else None
+
+
+def impurity_of(criterion, y, w, yardstick):
+    known = () if yardstick is None else (yardstick,)
+    return IMPURITIES[criterion](y, w, *known)
+
+
+# By what a tie of n rows is measured, if not by the impurity.
+ROUNDINGS = {"gaussian": lambda n, n_targets: n_targets * (1 + 1e6 / n)}
+
+
+def tie_of(criterion, n, weight, impurity, n_targets):
+    """How far apart scores may be and still be equal."""
+    by = ROUNDINGS[criterion](n, n_targets) if criterion in ROUNDINGS else impurity
+    return TIE * n * weight * by
 
 
 def stats_of(y, w, n_classes):
@@ -272,6 +310,7 @@ class Problem(NamedTuple):
     weights: np.ndarray
     features: list
     recipe: tuple
+    yardstick: np.ndarray | None
     centre: np.ndarray
     scale: np.ndarray
 
@@ -364,7 +403,7 @@ def cuts(problem, rows, candidate, key, pick=None):
 
 def weighted_impurity(problem, rows):
     y, w = problem.y[rows], problem.weights[rows]
-    return w.sum() * IMPURITIES[problem.recipe.criterion](y, w)
+    return w.sum() * impurity_of(problem.recipe.criterion, y, w, problem.yardstick)
 
 
 def on_side(problem, rows, candidate, cut, side):
@@ -473,7 +512,9 @@ def find_split(problem, rows, key):
         draw_parameters = node_parameters
     if learners.is_drawn(problem.recipe.learner):
         draw_parameters = drawn_parameters
-    tie = TIE * len(rows) * weighted_impurity(problem, rows)
+    weight, n_targets = problem.weights[rows].sum(), problem.y.shape[1]
+    impurity = weighted_impurity(problem, rows) / weight
+    tie = tie_of(problem.recipe.criterion, len(rows), weight, impurity, n_targets)
     splits = scored(problem, rows, draw_parameters(problem, rows, key), tie)
     return best(splits, tie, key, settings.random_ties)
 
@@ -523,8 +564,8 @@ def missing_side(problem, rows, split, left):
 
 
 def leaf(problem, rows):
-    y, w = problem.y[rows], problem.weights[rows]
-    impurity = 0 if pure(problem, rows) else IMPURITIES[problem.recipe.criterion](y, w)
+    w = problem.weights[rows]
+    impurity = weighted_impurity(problem, rows) / w.sum()
     plain = {"kind": LEAF, "missing": RIGHT, "spare": 0, "feature": -1, "left": -1, "right": -1}
     plain |= {"cut_low": -np.inf, "cut_high": np.inf, "params": -1, "bits": -1, "missing_share": 0}
     return plain | {"n_rows": len(rows), "weight": w.sum(), "impurity": impurity}
@@ -558,7 +599,9 @@ def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
     in_tree = tree_weights(key, y, recipe, weights, drawn_by)
     features = tree_features(key, X.shape[1], recipe.features_per_tree or X.shape[1])
     seen = bounds(X, mass, recipe, max_bins)
-    problem = Problem(*seen, y, in_tree, features, recipe, *standard(X, mass))
+    yardstick = yardstick_of(recipe.criterion, y, mass, weights.sum())
+    standards = standard(X, mass)
+    problem = Problem(*seen, y, in_tree, features, recipe, yardstick, *standards)
     nodes, stats, params = [], [], []
     grow_node(problem, np.flatnonzero(in_tree > 0), 0, key, nodes, stats, params)
     records = np.array([tuple(node[name] for name in NODE.names) for node in nodes], NODE)

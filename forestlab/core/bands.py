@@ -6,7 +6,9 @@ of places is exhaustive. Places cut the groups into *segments* 0 … m; the band
 segments a + 1 … b. It may begin before the first segment (a = -1), which is a plain cut, but does
 not hold the last: then it would be the rest of another band.
 
-Each side is summed from what segments hold, never by taking away, as in `search.scan_ends`.
+Each side is summed from what segments hold, never by taking away, as in `search.scan_ends`. Sides
+that rows enter one by one are filled anew for each a: the band upwards from a, and what lies
+outside it downwards from the last place, so that the rows enter 64 times at most.
 """
 
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from forestlab.core.arrays import RIGHT
-from forestlab.core.criteria import Criterion
+from forestlab.core.criteria import Criterion, Entered
 from forestlab.core.groups import (
     POSITION,
     bins_pay,
@@ -28,7 +30,8 @@ from forestlab.core.missing import Missing
 from forestlab.core.node import cut_between, nothing
 from forestlab.core.rng import PARAMETERS, THRESHOLDS, draw_below, stream
 from forestlab.core.scratch import SEGMENTS, Question
-from forestlab.core.search import empty, n_items, thin
+from forestlab.core.search import thin
+from forestlab.core.sides import empty, n_items, sides_of
 
 
 @jitable
@@ -133,6 +136,65 @@ def make_scan_bands(criterion: Criterion) -> Callable:
     return scan
 
 
+def make_scan_entered(criterion: Entered) -> Callable:
+    """As `make_scan_bands`, of sides that rows enter one by one."""
+    sides = sides_of(criterion)
+    size, put, score = sides.size, sides.put, sides.score
+
+    @jitable
+    def put_between(plan, scratch, start, end, side, numbers):
+        """Rows enter a side in their order."""
+        for item in range(start, end):
+            numbers = put(plan, scratch, np.uint64(item), False, side, numbers)
+        return numbers
+
+    @jitable
+    def row_of_cut(groups, n_groups, place, n_places):
+        """Where the rows after a place begin."""
+        if place < 0:
+            return np.int64(0)
+        return groups.end[groups.cuts[place]] if place < n_places else groups.end[n_groups - 1]
+
+    @jitable
+    def scan(plan, node, scratch, n_groups, n_places, picked):
+        groups, bands, n_rows = scratch.groups, scratch.bands, node.rows.shape[0]
+        n = size(plan, scratch, n_rows)
+        inside, outside = scratch.left[:n], scratch.right[:n]
+        least_rows, least = plan.settings.min_samples_leaf, np.inf
+        n_seen, n_scored, first = 0, 0, 0
+        for a in range(-1, n_places - 1):
+            after_a = row_of_cut(groups, n_groups, a, n_places)
+            numbers, done, n_here = empty(inside), after_a, 0
+            for b in range(a + 1, n_places):
+                end = row_of_cut(groups, n_groups, b, n_places)
+                numbers = put_between(plan, scratch, done, end, inside, numbers)
+                done, i = end, first + b - a - 1
+                bands.scores[i] = np.inf
+                if is_allowed(groups, n_groups, a, b, least_rows):
+                    if picked < 0 or picked == n_seen:
+                        n_here += 1
+                        if numbers[0] >= node.min_weight:
+                            bands.scores[i] = score(plan, scratch, inside, numbers)
+                    n_seen += 1
+            numbers, done = empty(outside), n_rows
+            if n_here > 0:
+                numbers = put_between(plan, scratch, 0, after_a, outside, numbers)
+            for b in range(n_places - 1, a if n_here > 0 else n_places - 1, -1):
+                start = row_of_cut(groups, n_groups, b, n_places)
+                numbers = put_between(plan, scratch, start, done, outside, numbers)
+                done, i = start, first + b - a - 1
+                if bands.scores[i] < np.inf:
+                    heavy = numbers[0] >= node.min_weight
+                    other = score(plan, scratch, outside, numbers) if heavy else np.inf
+                    bands.scores[i] += other
+                    least = min(least, bands.scores[i])
+            n_scored += n_here
+            first += n_places - 1 - a
+        return least, n_scored
+
+    return scan
+
+
 @jitable
 def first_within(scratch, n_places, most):
     """The first band with no more than this score."""
@@ -146,12 +208,16 @@ def first_within(scratch, n_places, most):
 
 
 def make_evaluate_bands(
-    learner: Learner, criterion: Criterion, missing: Missing, counted: bool
+    learner: Learner, criterion: Criterion | Entered, missing: Missing, counted: bool
 ) -> Callable:
     """As `node.make_evaluate`, of questions with two cuts."""
     if missing.sides:
         raise ValueError("bands cannot do with missing values")
-    project, ends, scan = learner.project, learner.ends, make_scan_bands(criterion)
+    project, ends = learner.project, learner.ends
+    if isinstance(criterion, Entered):
+        scan, in_bins = make_scan_entered(criterion), False
+    else:
+        scan, in_bins = make_scan_bands(criterion), True
 
     @jitable
     def number_after(plan, scratch, candidate, first_key, place):
@@ -165,11 +231,11 @@ def make_evaluate_bands(
     @jitable
     def evaluate(plan, node, scratch, candidate, least_so_far, pick):
         n_rows, groups, settings = node.rows.shape[0], scratch.groups, plan.settings
-        n_slots = scratch.left.shape[0]
+        n_slots = scratch.sums.shape[0]
         first_key, last_key = project(plan, node, scratch, candidate)
         if first_key == last_key:
             return nothing()
-        dense = bins_pay(last_key - first_key + 1, n_rows, n_slots)
+        dense = in_bins and bins_pay(last_key - first_key + 1, n_rows, n_slots)
         if dense:
             n_groups = group_in_bins(
                 groups, first_key, last_key, n_rows, scratch.slots, scratch.amounts, n_slots
@@ -180,7 +246,8 @@ def make_evaluate_bands(
         if settings.n_thresholds > 0:
             key = stream(node.key, THRESHOLDS + np.uint64(candidate))
             n_places = thin(groups, n_places, settings.n_thresholds, key)
-        hold(scratch, n_groups, n_places, dense)
+        if in_bins:
+            hold(scratch, n_groups, n_places, dense)
         if dense:
             empty_bins(groups, last_key - first_key + 1, n_slots)
         picked = -1

@@ -14,7 +14,12 @@ class has slot 0, and the *rest*, the weight of all others, is summed by itself.
 is below rest / weight, scores are good to about n ε of the node's weight × impurity, which is what
 a tie is measured by (see search).
 
-To add a criterion: write `add`, `score` and `impurity` and give it a row in CRITERIA.
+Not every impurity is one of sums: a median is not, and a spread about a mean loses digits if it is
+made of them. Rows *enter* the sides of such a criterion one by one, see `Entered`; its side is an
+array that it alone understands.
+
+To add a criterion: write `add`, `score` and `impurity`, or what `Entered` asks for, and give it a
+row in CRITERIA.
 """
 
 from collections.abc import Callable
@@ -23,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from forestlab.core import gaussian
 from forestlab.core.jit import jitable
 
 # ---- classification: a slot a class ------------------------------------------------------------
@@ -215,6 +221,8 @@ def variance_score(side, numbers):
 
 
 class Criterion(NamedTuple):
+    """One of sums."""
+
     task: str
     gather: Callable
     add: Callable
@@ -226,6 +234,25 @@ class Criterion(NamedTuple):
     scan: Callable | None = None  # what scores listed cuts in its own way: see own
 
 
+class Entered(NamedTuple):
+    """One whose sides rows enter one by one; impurities may be negative."""
+
+    task: str
+    gather: Callable  # fills slots, amounts and statistics as for sums
+    ready: Callable  # (plan, rows, scratch, stats, all equal) → whether the node is pure
+    enter: Callable  # (plan, scratch, place in the node, side, numbers) → numbers
+    score: Callable  # (plan, scratch, side, numbers); infinite if there may be no such side
+    impurity: Callable  # likewise, of the node
+    rounding: Callable  # (impurity, n_rows, n_targets) → what scores are rounded by, see search.TIE
+    # Numbers of a side, and of scratch.memo, which is for what is known of a node:
+    side_size: Callable[[int, int], int]  # (n_rows, n_targets)
+    memo_size: Callable[[int, int], int]
+    # (y, shares of the rows, their number) → (n_targets, …), of all training rows: plan.yardstick
+    yardstick: Callable | None = None
+    scale: float = 1.0
+    alias_of: str = ""
+
+
 def _classes(add, score, **more) -> Criterion:
     return Criterion("classification", class_gather, add, score, class_impurity, **more)
 
@@ -234,7 +261,23 @@ def _moments(add, score, impurity, **more) -> Criterion:
     return Criterion("regression", moment_gather, add, score, impurity, **more)
 
 
-CRITERIA: dict[str, Criterion] = {
+def _entered(module, **more) -> Entered:
+    """The functions of a module, by the names that it has in common with others of its kind."""
+    return Entered(
+        "regression",
+        moment_gather,
+        module.ready,
+        module.enter,
+        module.score,
+        module.impurity,
+        module.rounding,
+        module.side_size,
+        module.memo_size,
+        **more,
+    )
+
+
+CRITERIA: dict[str, Criterion | Entered] = {
     "gini": _classes(gini_add, gini_score, add_whole=gini_add_whole),
     "entropy": _classes(entropy_add, entropy_score),
     "log_loss": _classes(entropy_add, entropy_score, alias_of="entropy"),
@@ -242,4 +285,5 @@ CRITERIA: dict[str, Criterion] = {
     "misclassification": _classes(misclassification_add, misclassification_score),
     "variance": _moments(variance_add, variance_score, variance_impurity),
     "squared_error": _moments(variance_add, variance_score, variance_impurity, alias_of="variance"),
+    "gaussian": _entered(gaussian, yardstick=gaussian.yardstick),
 }

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
-from forestlab.core.criteria import CRITERIA, NOTHING, Criterion
+from forestlab.core.criteria import CRITERIA, Criterion, Entered
 from forestlab.core.jit import jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES, Leaf, make_answer
@@ -25,6 +25,7 @@ from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Node
 from forestlab.core.search import SEARCHES, TIE
+from forestlab.core.sides import make_measure, sides_of
 
 
 def make_send(learner: Learner, missing: Missing) -> Callable:
@@ -110,16 +111,6 @@ def may_split(settings, depth, n_rows):
     return enough_rows and depth < settings.max_depth
 
 
-@jitable
-def sum_up(add, sums, side):
-    """Make a side that holds all of the node's rows; returns its numbers."""
-    side[:] = 0.0
-    numbers = NOTHING
-    for slot in range(sums.shape[0]):
-        numbers = add(side, slot, sums[slot], numbers)
-    return numbers
-
-
 class KernelParts(NamedTuple):
     """What a kernel that grows trees is made of: names of the tables, and what is known of the
     data."""
@@ -135,14 +126,15 @@ class KernelParts(NamedTuple):
     leaf: str = "mean"
 
 
-def make_chooser(criterion: Criterion, parts: KernelParts) -> Callable:
+def make_chooser(criterion: Criterion | Entered, parts: KernelParts) -> Callable:
     """What finds a node's best question."""
     learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
         return make_choose(evaluate, learner.draw, parts.randomised)
     scan = make_scan(criterion, parts.whole, missing)
-    cuts = learner, SEARCHES[parts.search], missing, scan, parts.counted
+    in_bins = sides_of(criterion).in_bins
+    cuts = learner, SEARCHES[parts.search], missing, scan, in_bins, parts.counted
     if parts.pairs:
         return choose_pairs(*cuts)
     return make_choose(make_evaluate(*cuts), learner.draw, parts.randomised)
@@ -155,11 +147,11 @@ def grow_kernel(parts: KernelParts) -> Callable:
     return kernel(f"grow {parts.criterion} trees", allocates=False)(grow)
 
 
-def make_grow(criterion: Criterion, leaf: Leaf, parts: KernelParts) -> Callable:
+def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) -> Callable:
     """The grower, not yet compiled: as plain Python it grows the same trees."""
     learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
-    gather, score, impurity_of = criterion.gather, criterion.score, criterion.impurity
-    add = (criterion.add_whole or criterion.add) if parts.whole else criterion.add
+    measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)
+    size, score = sides.size, sides.score
     choose, send = make_chooser(criterion, parts), make_send(learner, missing)
     write, settle = learner.write, make_settle(missing)
     answer = make_answer(leaf)
@@ -169,7 +161,7 @@ def make_grow(criterion: Criterion, leaf: Leaf, parts: KernelParts) -> Callable:
 
         Nodes and statistics are left in `scratch`; returns their number. `stop[0]` ends it early.
         """
-        y, settings = plan.y, plan.settings
+        settings = plan.settings
         nodes, stats, constant = scratch.nodes, scratch.stats, scratch.constant
         start_tree(scratch, features, rows.shape[0], key)
         scratch.projections.n_params[0] = 0
@@ -181,18 +173,13 @@ def make_grow(criterion: Criterion, leaf: Leaf, parts: KernelParts) -> Callable:
             here = scratch.stack[n_waiting]
             start, end, depth, node_key = here["start"], here["end"], here["depth"], here["key"]
             here_rows, here_weights = rows[start:end], weights[start:end]
-            pure = gather(
-                y, here_rows, here_weights, scratch.slots, scratch.amounts, stats[n_nodes],
-                scratch.sums,
-            )  # fmt: skip
-            total = sum_up(add, scratch.sums, scratch.total)
+            pure, total, impurity, rounding = measure(
+                plan, here_rows, here_weights, scratch, stats[n_nodes]
+            )
             weight = total[0]
-            impurity = 0.0
-            if not pure:
-                impurity = impurity_of(score, scratch.total, total, stats[n_nodes])
             record = nodes[n_nodes]
             write_node(record, end - start, weight, impurity * settings.impurity_scale)
-            answer(y, here_rows, here_weights, scratch, n_nodes)
+            answer(plan.y, here_rows, here_weights, scratch, n_nodes)
             link(nodes, here["parent"], n_nodes)
             n_nodes += 1
             root_weight = max(root_weight, weight)
@@ -200,11 +187,13 @@ def make_grow(criterion: Criterion, leaf: Leaf, parts: KernelParts) -> Callable:
                 continue
             node = Node(
                 here_rows, here_weights, features_left, constant[n_waiting], node_key, total,
-                TIE * (end - start) * weight * abs(impurity),
+                TIE * (end - start) * weight * rounding,
                 settings.min_weight_fraction_leaf * root_weight,
             )  # fmt: skip
             question = choose(plan, node, scratch)
-            gain = max(score(scratch.total, total) - question.score, 0.0) * settings.impurity_scale
+            everything = scratch.total[: size(plan, scratch, end - start)]
+            before = score(plan, scratch, everything, total)
+            gain = max(before - question.score, 0.0) * settings.impurity_scale
             if question.candidate < 0 or gain < settings.min_impurity_decrease * root_weight:
                 continue
             write(plan, scratch, question, record)

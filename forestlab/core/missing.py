@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import LEFT, RIGHT
-from forestlab.core.criteria import Criterion
+from forestlab.core.criteria import Criterion, Entered
 from forestlab.core.groups import NO_KEY
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
@@ -132,7 +132,7 @@ def better_side(groups, n_groups, n_cuts, least_rows):
     return least
 
 
-def make_scan(criterion: Criterion, whole: bool, missing: Missing) -> Callable:
+def make_scan(criterion: Criterion | Entered, whole: bool, missing: Missing) -> Callable:
     """What scores the listed cuts, on the sides that are tried, and returns the least score."""
     tried = len(missing.sides) > 0
     scan_side = cut_scanner(criterion, whole, tried)
@@ -140,11 +140,11 @@ def make_scan(criterion: Criterion, whole: bool, missing: Missing) -> Callable:
     @jitable
     def scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing):
         if not tried:
-            return scan_side(node, scratch, n_groups, n_cuts, dense, False)
+            return scan_side(plan, node, scratch, n_groups, n_cuts, dense, False)
         groups, least_rows = scratch.groups, plan.settings.min_samples_leaf
         least = np.inf
         for turn in range(2 if some_missing else 1):  # a loop, so that it is compiled once
-            least = scan_side(node, scratch, n_groups, n_cuts, dense, turn == 1)
+            least = scan_side(plan, node, scratch, n_groups, n_cuts, dense, turn == 1)
             if some_missing and turn == 0:
                 note_right(groups, n_groups, n_cuts, least_rows)
         return better_side(groups, n_groups, n_cuts, least_rows) if some_missing else least

@@ -106,8 +106,9 @@ class Listed(NamedTuple):
     some_missing: bool
 
 
-def make_list_cuts(learner: Learner, search: Search, missing: Missing) -> Callable:
-    """What lists the cuts of one candidate that are looked at."""
+def make_list_cuts(learner: Learner, search: Search, missing: Missing, in_bins: bool) -> Callable:
+    """What lists the cuts of one candidate that are looked at. Rows may be tallied `in_bins`, or
+    not."""
     project, draws = make_project(learner, missing), search.draws
     propose, number_missing = make_propose(search, learner, missing), make_number(missing)
 
@@ -115,13 +116,13 @@ def make_list_cuts(learner: Learner, search: Search, missing: Missing) -> Callab
     def list_cuts(plan, node, scratch, candidate, pick):
         n_rows = node.rows.shape[0]
         groups = scratch.groups
-        n_slots = scratch.left.shape[0]
+        n_slots = scratch.sums.shape[0]
         least, known = project(plan, node, scratch, candidate)
         greatest = number_missing(groups, n_rows, least, known)
         if least == greatest:
             return Listed(0, 0, least, known, greatest, False, False)
         some_missing = greatest > known
-        dense = bins_pay(greatest - least + 1, n_rows, n_slots)
+        dense = in_bins and bins_pay(greatest - least + 1, n_rows, n_slots)
         if dense:
             n_groups = group_in_bins(
                 groups, least, greatest, n_rows, scratch.slots, scratch.amounts, n_slots
@@ -155,12 +156,12 @@ def pick_one(plan, node, scratch, candidate, pick, n_cuts):
 
 
 def make_evaluate(
-    learner: Learner, search: Search, missing: Missing, scan: Callable, counted: bool,
-    narrow: Callable = pick_one,
+    learner: Learner, search: Search, missing: Missing, scan: Callable, in_bins: bool,
+    counted: bool, narrow: Callable = pick_one,
 ) -> Callable:  # fmt: skip
     """What finds the best question about one candidate; `counted` cuts are counted too."""
     ends, draws = learner.ends, search.draws
-    list_cuts, side_of = make_list_cuts(learner, search, missing), make_side(missing)
+    list_cuts, side_of = make_list_cuts(learner, search, missing, in_bins), make_side(missing)
 
     @jitable
     def evaluate(plan, node, scratch, candidate, least_so_far, pick):

@@ -89,7 +89,7 @@ def own_impurity(score, total, numbers, stats):
 
 
 def own_scan(held: Callable) -> Callable:
-    def scan(node, scratch, n_groups, n_cuts, dense, last_left):
+    def scan(plan, node, scratch, n_groups, n_cuts, dense, last_left):
         """Score the listed cuts, and return the least score; the last group may be on the left."""
         groups, n = scratch.groups, len(node.rows)
         order = np.argsort(groups.keys[:n], kind="stable")

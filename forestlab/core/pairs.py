@@ -58,10 +58,10 @@ def keep_drawn(plan, node, scratch, feature, first, n_cuts):
 
 
 def choose_pairs(
-    learner: Learner, search: Search, missing: Missing, scan: Callable, counted: bool
+    learner: Learner, search: Search, missing: Missing, scan: Callable, in_bins: bool, counted: bool
 ) -> Callable:
-    evaluate = make_evaluate(learner, search, missing, scan, counted, keep_drawn)
-    count_pairs = make_count_pairs(make_list_cuts(learner, search, missing))
+    evaluate = make_evaluate(learner, search, missing, scan, in_bins, counted, keep_drawn)
+    count_pairs = make_count_pairs(make_list_cuts(learner, search, missing, in_bins))
 
     @jitable
     def choose(plan, node, scratch):

@@ -20,6 +20,8 @@ class Plan(NamedTuple):
     y: np.ndarray  # (n_rows, n_targets) float64; class codes for classification
     marks: np.ndarray  # (n_rows,) int32: rows with equal marks have equal targets
     settings: Settings
+    # (n_targets, …) float64: what the criterion measures by, the same in all trees; else empty
+    yardstick: np.ndarray
 
 
 class Node(NamedTuple):
@@ -102,8 +104,8 @@ class Scratch(NamedTuple):
     slots: np.ndarray  # (n, n_parts) uint32: where each row's contributions go
     amounts: np.ndarray  # (n, n_parts) float64
     sums: np.ndarray  # (n_slots,) float64: what the node's rows contribute together
-    total: np.ndarray  # (n_slots,) float64: the side that holds all of the node's rows
-    left: np.ndarray  # (n_slots,) float64: the sides of a cut
+    total: np.ndarray  # (n_side,) float64: the side that holds all of the node's rows
+    left: np.ndarray  # (n_side,) float64: the sides of a cut
     right: np.ndarray
     groups: Groups
     found: np.ndarray  # QUESTION: the best so far, a feature or parameter each
@@ -118,6 +120,7 @@ class Scratch(NamedTuple):
     # What a leaf's answer is found by: see leaves.
     span: np.ndarray  # (n_means, 2) float64: the least and the greatest target of the root
     density: np.ndarray  # (GRID,) float64
+    memo: np.ndarray  # float64: what a criterion notes of the node at hand
 
 
 class Sizes(NamedTuple):
@@ -130,10 +133,14 @@ class Sizes(NamedTuple):
     n_factors: int = 0  # of a candidate, see learners
     has_bands: bool = False
     n_means: int = 0  # targets, if leaves answer another number than the mean
+    n_side: int = 0  # numbers of a side; 0: a number a slot
+    n_memo: int = 0
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
-    n_rows, n_features, n_codes, n_slots, n_stats, n_parts, n_factors, has_bands, n_means = sizes
+    n_rows, n_features, n_codes = sizes.n_rows, sizes.n_features, sizes.n_codes
+    n_slots, n_parts = sizes.n_slots, sizes.n_parts
+    n_side = sizes.n_side or n_slots
     deepest = min(n_rows, settings.max_depth) + 2
     most_nodes = 2 * min(max(1, n_rows // settings.min_samples_leaf), 2 ** min(deepest, 40))
     n_candidates = n_features if settings.pairs else max(n_features, settings.rho)
@@ -142,16 +149,16 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         n_codes = max(n_codes, n_rows)  # keys are ranks
     return Scratch(
         np.empty(most_nodes, NODE),
-        np.empty((most_nodes, n_stats)),
-        np.empty((most_nodes, n_means)),
+        np.empty((most_nodes, sizes.n_stats)),
+        np.empty((most_nodes, sizes.n_means)),
         np.empty(deepest, WAITING),
         np.zeros((deepest, (n_features + 63) // 64), np.uint64),
         np.empty((n_rows, n_parts), np.uint32),
         np.empty((n_rows, n_parts)),
         np.empty(n_slots),
-        np.empty(n_slots),
-        np.empty(n_slots),
-        np.empty(n_slots),
+        np.empty(n_side),
+        np.empty(n_side),
+        np.empty(n_side),
         make_groups(n_rows, n_codes, n_slots),
         np.empty(n_candidates, QUESTION),
         np.empty(n_features, np.int64),
@@ -160,12 +167,13 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         np.empty(n_rows),
         np.zeros(1, np.int64),
         make_projections(
-            n_rows, n_features, n_candidates, settings.n_terms, n_factors, n_slots, most_nodes
+            n_rows, n_features, n_candidates, settings.n_terms, sizes.n_factors, n_slots, most_nodes
         ),
-        make_bands(n_slots, has_bands),
+        make_bands(n_slots, sizes.has_bands),
         make_pairs(n_features, settings, n_features * min(n_rows, n_codes)),
-        np.empty((n_means, 2)),
+        np.empty((sizes.n_means, 2)),
         np.empty(GRID),
+        np.empty(sizes.n_memo),
     )
 
 

@@ -16,15 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.criteria import NOTHING, Criterion
+from forestlab.core.criteria import Criterion, Entered
 from forestlab.core.groups import POSITION
 from forestlab.core.jit import jitable
 from forestlab.core.rng import THRESHOLDS, draw_unit, shuffle_step, stream
+from forestlab.core.sides import Sides, empty, n_items, sides_of
 
 # Scores are equal if rounding alone could part them: a sum of n terms is good to about n ε. So a
-# tie is TIE × n × the node's weight × impurity. A wider one (1e-9) also takes scores for equal that
-# exact arithmetic on the given floats tells apart, such as targets 23.0, 23.1, 23.2 cut in two. To
-# be a tie apart is not transitive, so scores are always compared with the least of all.
+# tie is TIE × n × the node's weight × impurity, or × what else a criterion's scores are rounded by
+# (`Entered.rounding`): an impurity that may be 0 or negative says nothing of that. A wider one
+# (1e-9) also takes scores for equal that exact arithmetic on the given floats tells apart, such as
+# targets 23.0, 23.1, 23.2 cut in two. To be a tie apart is not transitive, so scores are always
+# compared with the least of all.
 TIE = 16 * 2.0**-52
 
 
@@ -204,38 +207,6 @@ def thin(groups, n_cuts, n_kept, key):
 
 
 @jitable
-def empty(side):
-    """Take everything out of a side; returns its numbers."""
-    for slot in range(side.shape[0]):
-        side[slot] = 0.0
-    return NOTHING
-
-
-@jitable
-def n_items(groups, n_groups, dense):
-    """How many items, bins or else rows, the first groups have."""
-    return np.uint64(n_groups if dense else groups.end[n_groups - 1])
-
-
-@jitable
-def add_item(add, scratch, item, dense, side, numbers):
-    """Add a bin, or a row in the order of its key, to a side; returns its numbers."""
-    groups, slots, amounts = scratch.groups, scratch.slots, scratch.amounts
-    if dense:
-        n_slots = np.uint64(side.shape[0])
-        cell = np.uint64(groups.key[item]) * n_slots
-        for k in range(n_slots):
-            if groups.bins[cell + k] != 0.0:
-                numbers = add(side, k, groups.bins[cell + k], numbers)
-        return numbers
-    i = groups.order[item] & POSITION
-    for part in range(slots.shape[1]):
-        slot, amount = slots[i, np.uint64(part)], amounts[i, np.uint64(part)]
-        numbers = add(side, slot, amount, numbers)
-    return numbers
-
-
-@jitable
 def move_item(add, scratch, item, dense, left_numbers, right_numbers):
     """Move a bin, or a row in the order of its key, from right to left; returns the numbers."""
     groups, slots, amounts = scratch.groups, scratch.slots, scratch.amounts
@@ -257,18 +228,20 @@ def move_item(add, scratch, item, dense, left_numbers, right_numbers):
     return left_numbers, right_numbers
 
 
-def scan_ends(add, score, two_sided):
+def scan_ends(sides: Sides, two_sided: bool) -> Callable:
     """How listed cuts are scored for weights of any kind.
 
     Each side is summed from its own end, so what it holds is never the small difference of two
     large sums, however much weights differ. Both ends go in one loop, as neither waits for the
     other's sums; indices are unsigned, so that numba need not ask whether they count from the end.
     """
+    size, put, score = sides.size, sides.put, sides.score
 
     @jitable
-    def scan(node, scratch, n_groups, n_cuts, dense, last_left):
+    def scan(plan, node, scratch, n_groups, n_cuts, dense, last_left):
         """Score the listed cuts, and return the least score."""
-        groups, left, right = scratch.groups, scratch.left, scratch.right
+        groups, n = scratch.groups, size(plan, scratch, node.rows.shape[0])
+        left, right = scratch.left[:n], scratch.right[:n]
         cuts, scores, right_scores = groups.cuts, groups.scores, groups.right_scores
         left_numbers, right_numbers = empty(left), empty(right)
         done, still = np.uint64(0), n_items(groups, n_groups, dense)
@@ -276,21 +249,23 @@ def scan_ends(add, score, two_sided):
             end = n_items(groups, n_groups - 1, dense)
             while still > end:
                 still -= np.uint64(1)
-                left_numbers = add_item(add, scratch, still, dense, left, left_numbers)
+                left_numbers = put(plan, scratch, still, dense, left, left_numbers)
         for c in range(n_cuts):
             end = n_items(groups, cuts[c] + 1, dense)
             while done < end:
-                left_numbers = add_item(add, scratch, done, dense, left, left_numbers)
+                left_numbers = put(plan, scratch, done, dense, left, left_numbers)
                 done += np.uint64(1)
             last = np.uint64(n_cuts - 1 - c)
             end = n_items(groups, cuts[last] + 1, dense)
             while still > end:
                 still -= np.uint64(1)
-                right_numbers = add_item(add, scratch, still, dense, right, right_numbers)
+                right_numbers = put(plan, scratch, still, dense, right, right_numbers)
             heavy_left = left_numbers[0] >= node.min_weight
             heavy_right = right_numbers[0] >= node.min_weight
-            scores[c] = score(left, left_numbers) if heavy_left else np.inf
-            right_scores[last] = score(right, right_numbers) if heavy_right else np.inf
+            scores[c] = score(plan, scratch, left, left_numbers) if heavy_left else np.inf
+            right_scores[last] = (
+                score(plan, scratch, right, right_numbers) if heavy_right else np.inf
+            )
         least = np.inf
         for c in range(n_cuts):
             scores[c] += right_scores[c]
@@ -305,7 +280,7 @@ def scan_once(add, score, two_sided):
     that they may as well be taken from the right. It reads each row once: a third faster."""
 
     @jitable
-    def scan(node, scratch, n_groups, n_cuts, dense, last_left):
+    def scan(plan, node, scratch, n_groups, n_cuts, dense, last_left):
         """Score the listed cuts, and return the least score."""
         groups, left, right = scratch.groups, scratch.left, scratch.right
         cuts, scores = groups.cuts, groups.scores
@@ -336,14 +311,14 @@ def scan_once(add, score, two_sided):
     return scan
 
 
-def cut_scanner(criterion: Criterion, whole: bool, two_sided: bool) -> Callable:
+def cut_scanner(criterion: Criterion | Entered, whole: bool, two_sided: bool) -> Callable:
     """What scores the listed cuts, for a criterion; `whole` weights are whole numbers. If it is
     `two_sided` it can also do so with the last group on the left of every cut."""
-    if criterion.scan is not None:
+    if isinstance(criterion, Criterion) and criterion.scan is not None:
         return criterion.scan
-    if whole:
+    if isinstance(criterion, Criterion) and whole:
         return scan_once(criterion.add_whole or criterion.add, criterion.score, two_sided)
-    return scan_ends(criterion.add, criterion.score, two_sided)
+    return scan_ends(sides_of(criterion), two_sided)
 
 
 @jitable

@@ -13,7 +13,7 @@ import numpy as np
 
 from forestlab.core.arrays import Columns, Forest, Limits, Settings, Tree, n_trees, plant, tree_of
 from forestlab.core.bag import bag_counts, tree_features
-from forestlab.core.criteria import CRITERIA, Criterion
+from forestlab.core.criteria import CRITERIA, Criterion, Entered
 from forestlab.core.encode import MAX_BINS, encode, standardised
 from forestlab.core.grow import KernelParts, grow_kernel, make_grow
 from forestlab.core.learners import LEARNERS
@@ -82,6 +82,7 @@ class Training(NamedTuple):
     weights: np.ndarray  # (n_rows,) float64, of rows in a tree
     whole: bool  # all of them are whole numbers, and few enough to be counted exactly
     chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
+    yardstick: np.ndarray = np.zeros((0, 0))  # what the criterion measures by; empty if it does not
 
 
 def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
@@ -101,7 +102,19 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
     chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
-    return Training(columns, y, marks, weights, _are_whole(weights, recipe.bag_size), chances)
+    whole = _are_whole(weights, recipe.bag_size)
+    yardstick = yardstick_of(recipe.criterion, y, mass, float(weights.sum()))
+    return Training(columns, y, marks, weights, whole, chances, yardstick)
+
+
+def yardstick_of(criterion: str | Own, y: np.ndarray, mass: np.ndarray | None, n_rows: float):
+    """What a criterion measures by: of all training rows, so that nodes of any two trees compare,
+    and a tree does not depend on what others see of its bag."""
+    row = None if isinstance(criterion, Own) else CRITERIA[criterion]
+    if not isinstance(row, Entered) or row.yardstick is None:
+        return np.zeros((0, 0))
+    mass = np.ones(len(y)) if mass is None else mass
+    return np.ascontiguousarray(row.yardstick(y, mass / mass.sum(), n_rows))
 
 
 def _are_whole(weights: np.ndarray, bag_size: int) -> bool:
@@ -118,10 +131,15 @@ def product(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
 def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     """The memory one thread needs to grow trees."""
     task, learner = TASKS[recipe.task], LEARNERS[row_of("learner", recipe.learner)]
+    criterion = _criterion_of(recipe, training.y)[0]
     n_features, n_rows = training.columns.codes.shape
-    n_targets = training.y.shape[1]
+    n_rows, n_targets = min(n_rows, recipe.bag_size or n_rows), training.y.shape[1]
+    n_side, n_memo = 0, 0
+    if isinstance(criterion, Entered):
+        n_side = criterion.side_size(n_rows, n_targets)
+        n_memo = criterion.memo_size(n_rows, n_targets)
     sizes = Sizes(
-        min(n_rows, recipe.bag_size or n_rows),
+        n_rows,
         n_features,
         int(np.diff(training.columns.first).max()) + len(MISSING[recipe.missing].sides[:1]),
         task.n_slots(recipe.n_classes, n_targets),
@@ -130,6 +148,8 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
         learner.n_factors(recipe.settings.n_terms),
         learner.has_bands,
         n_targets if _leaf_of(recipe).value else 0,
+        n_side,
+        n_memo,
     )
     return make_scratch(sizes, recipe.settings)
 
@@ -144,7 +164,7 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         row_of("learner", recipe.learner),
         SEARCHES[search].alias_of or search,
         recipe.limits.rho > 0,
-        training.whole and not recipe.balance_bags,
+        training.whole and not recipe.balance_bags and isinstance(criterion, Criterion),
         counted,
         recipe.missing,
         recipe.limits.rho > 0 and recipe.limits.pairs,
@@ -153,7 +173,7 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
     return uncompiled(make_grow(criterion, leaf, parts)) if recipe.own else grow_kernel(parts)
 
 
-def _criterion_of(recipe: Recipe, y: np.ndarray) -> tuple[Criterion, str]:
+def _criterion_of(recipe: Recipe, y: np.ndarray) -> tuple[Criterion | Entered, str]:
     if isinstance(recipe.criterion, Own):
         return own_criterion(recipe.criterion, y), recipe.criterion.name
     return CRITERIA[recipe.criterion], recipe.criterion
@@ -207,7 +227,7 @@ def _grow_in(grow: Callable, training: Training, recipe: Recipe, key, scratch, s
     rows, weights = _rows_of(training, recipe, key)
     n_features = len(training.columns.codes)
     features = tree_features(key, n_features, recipe.features_per_tree or n_features)
-    plan = Plan(training.columns, training.y, training.marks, recipe.settings)
+    plan = Plan(training.columns, training.y, training.marks, recipe.settings, training.yardstick)
     return grow(plan, rows, weights, features, key, scratch, stop)
 
 

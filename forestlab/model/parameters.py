@@ -30,9 +30,10 @@ DESCRIPTIONS = {
     "criterion": (
         "str or callable",
         "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
-        "is in bits. Or a function of (y, weights), which returns the impurity of rows with these "
-        "targets (classes by their codes, 0 for the first of `classes_`) and weights: it works at "
-        "once, uncompiled, and so on small data.",
+        "is in bits. `gaussian` is the differential entropy of a normal distribution, in nats. Or "
+        "a function of (y, weights), which returns the impurity of rows with these targets "
+        "(classes by their codes, 0 for the first of `classes_`) and weights: it works at once, "
+        "uncompiled, and so on small data.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (
