@@ -28,7 +28,8 @@ DESCRIPTIONS = {
     "criterion": (
         "str",
         "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
-        "is in bits. `gaussian` is the differential entropy of a normal distribution, in nats.",
+        "is in bits. `gaussian` and `kde` are differential entropies in nats, of a normal "
+        "distribution and of a kernel density estimate; `poisson` takes no y below 0.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (
@@ -228,7 +229,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
     )
     search, learner = option_value("search", params), option_value("learner", params)
-    require_together(search, learner)
+    require_together(search, learner, name)
     return Recipe(
         name,
         search,
@@ -240,8 +241,14 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     )
 
 
-def require_together(search: Options, learner: Options) -> None:
-    """Refuse a search whose cuts a learner cannot use."""
+def require_together(search: Options, learner: Options, criterion: str) -> None:
+    """Refuse a search whose cuts a learner cannot use, or that are too few for a criterion."""
+    if SEARCHES[row_of("search", search)].marked and not CRITERIA[criterion].at_boundaries:
+        others = listed(name for name, row in SEARCHES.items() if not row.marked)
+        raise ValueError(
+            f"criterion={criterion!r} may be lowest off a boundary, so search must be one of "
+            f"{others}; got {name_of('search', search)!r}."
+        )
     paired = {name for name, row in SEARCHES.items() if row.pairs}
     row = row_of("search", search)
     if LEARNERS[row_of("learner", learner)].has_bands and row not in paired:
@@ -311,6 +318,16 @@ def require_scale(weights: np.ndarray) -> None:
             "sample_weight, times class_weight, must lie between 1e-100 and 1e100, or be 0; "
             f"got {wrong:g}."
         )
+
+
+def require_counts(criterion: str, y: np.ndarray) -> None:
+    """Refuse targets, (n_rows, …), that are no counts, where a criterion asks for them."""
+    if not CRITERIA[criterion].counts:
+        return
+    if float(y.min()) < 0.0:
+        raise ValueError(f"criterion={criterion!r} needs y of at least 0; got {y.min():g}.")
+    if not (y.sum(axis=0) > 0.0).all():
+        raise ValueError(f"criterion={criterion!r} needs a y above 0 in each target; got zeros.")
 
 
 def require_squares(y: np.ndarray, weights: np.ndarray | None) -> None:
