@@ -53,6 +53,7 @@ MADE_FACTS = {
     "dominant": (20, 2),
     "friedman1": (10, 0),
     "sine": (1, 0),
+    "spreads": (1, 0),
     "spirals": (2, 2),
     "spirals3": (2, 3),
     "spirals4": (2, 4),
@@ -231,6 +232,17 @@ def test_regressions_are_truth_and_noise(name, truth, noise):
     assert rest.std() == pytest.approx(noise, rel=0.02)
     exact = loaded(name, noise=0.0)
     np.testing.assert_array_equal(exact.target, truth(exact.frame.to_numpy()))
+
+
+def test_spreads_have_one_mean_and_three_shapes():
+    """Fourth moments over squared variances: 3 of a normal, far less of two heaps."""
+    X, y = drawn("spreads")
+    parts = np.digitize(X[:, 0], [0.3, 0.6])
+    for part, sd, peak in (0, 0.2, 3.0), (1, 1.0, 3.0), (2, 1.0, 1.0 + 6 * 0.04 - 4 * 0.04**2):
+        rows = y[parts == part]
+        assert rows.mean() == pytest.approx(0, abs=5 * sd / np.sqrt(len(rows)))
+        assert rows.std() == pytest.approx(sd, rel=0.03)
+        assert (rows**4).mean() / sd**4 == pytest.approx(peak, rel=0.1)
 
 
 def test_friedman1_is_friedmans_function():
