@@ -11,7 +11,7 @@ from forestlab.core.arrays import LEAF
 from forestlab.datasets.made import HEAPS, QUIET, spreads
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, dress
-from forestlab.figures.words import number_scale
+from forestlab.figures.words import number_scale, scale
 
 DOCUMENT = "003"
 SAYS = """
@@ -83,9 +83,9 @@ def measured(run: LoggedRun, cuts: np.ndarray, seed: int) -> dict[str, float]:
 def draw(table):
     cuts, shown = table.attrs["cuts"], table.attrs["shown"]
     entries = [
-        Entry("rows of seed 0", LINE, marker="o"),
+        Entry("rows of seed 0", LINE, width=0.0, marker="o"),
         Entry("leaf: mean ± sd", COLOURS[0], width=8.0),
-        Entry("cut of a tree", "black", marker="|"),
+        Entry("cut of a tree", "black"),
         Entry("dashed: where the target changes", "none"),
     ]
     figure, (upper, lower) = paper(
@@ -95,7 +95,8 @@ def draw(table):
         right=inches_beside(entries),
     )
     for top, bottom, (name, colour) in zip(upper, lower, CRITERIA.items(), strict=True):
-        draw_leaves(top, *shown[name], colour, name)
+        X, y, steps = shown[name]
+        draw_leaves(top, X, y, steps, colour, name)
         for (criterion, seed), found in cuts.items():
             if criterion == name:
                 bottom.plot(found, np.full(len(found), seed), "|", color="black", markersize=7)
@@ -105,7 +106,8 @@ def draw(table):
                 ax.axvline(place, color=LINE, linewidth=1.0, linestyle=DASHES)
             ax.set_xlim(0.0, 1.0)
             number_scale(ax, "x", 5)
-            number_scale(ax, "y", 5)
+        number_scale(top, "y", 5)
+        scale(bottom, "y", np.array([0.0, 5.0, 10.0]), ["0", "5", "10"])
     legend_beside(upper[-1], entries)
     return figure
 
