@@ -11,7 +11,7 @@ from itertools import combinations, product
 import numpy as np
 
 from forestlab.core.arrays import Limits
-from forestlab.core.criteria import CRITERIA
+from forestlab.core.criteria import CRITERIA, Entered
 from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.options import OPTIONS, Axis, Band, Fitted, Oblique, Quadratic
@@ -61,7 +61,8 @@ def targets(rng, X, criterion, n_targets):
     signal = (X[:, 0] > X[:, 0].mean()) ^ (X[:, 1] > X[:, 1].mean())
     if CRITERIA[criterion].task == "classification":
         return (1 + signal + (rng.random(len(X)) < 0.2))[:, None].astype(float)
-    return (signal[:, None] + rng.normal(size=(len(X), n_targets))).round(1)
+    y = (signal[:, None] + rng.normal(size=(len(X), n_targets))).round(1)
+    return np.maximum(y, 0) if CRITERIA[criterion].counts else y
 
 
 def with_holes(rng, X, shares):
@@ -150,13 +151,15 @@ def classifies(case):
     return CRITERIA[case.criterion].task == "classification"
 
 
-def goes_together(learner, search):
+def goes_together(criterion, learner, search):
+    if search == "boundary" and not CRITERIA[criterion].at_boundaries:
+        return False
     return "band" not in learner or search in ("exact", "histogram")
 
 
 def makes_sense(case):
     """Rounding decides between equal numbers of fitted directions, so these have none."""
-    if not goes_together(case.learner, case.search):
+    if not goes_together(case.criterion, case.learner, case.search):
         return False
     if case.missing != "error" and (case.learner != "axis" or case.search == "uniform"):
         return False
@@ -194,6 +197,16 @@ LEAF_KERNELS = {
 }
 
 
+# Criterion whose sides rows enter, and learner → whether nodes draw parameters, what is missing.
+FEW_ENTERED = {
+    ("absolute_error", "axis"): {(False, "error")},
+    ("absolute_error", "band"): {(False, "error")},
+    ("poisson", "axis"): {(False, "error"), (True, "error")},
+    ("gaussian", "axis"): {(False, "error"), (False, "learned")},
+    ("kde", "axis"): {(False, "error")},
+}
+
+
 def is_compiled(case):
     """Axis cuts: of criterion × search × rho half the kernels, in which still every two choices
     meet, and of those for missing values one a criterion. Of other learners, and of parameters
@@ -202,6 +215,9 @@ def is_compiled(case):
     criterion = CRITERIA[case.criterion].alias_of or case.criterion
     if case.leaf != "mean":
         return all(getattr(case, axis) == it for axis, it in LEAF_KERNELS[case.leaf].items())
+    if isinstance(CRITERIA[criterion], Entered):
+        few = FEW_ENTERED.get((criterion, case.learner), ())
+        return case.search in ("exact", "histogram") and (case.rho > 0, case.missing) in few
     if case.learner != "axis" or case.search == "uniform":
         is_whole = not case.weighted and case.bag != "balanced"
         few = FEW.get((case.learner, case.search))
@@ -228,16 +244,22 @@ def random_case(rng, **chosen):
             return case
 
 
+def is_taken(main):
+    """Do these choices go together? Of criteria whose sides rows enter, which take longer, half: of
+    the last three axes any two choices still meet."""
+    row = CRITERIA[main["criterion"]]
+    if isinstance(row, Entered) and (main["n_targets"] + main["random_ties"] + main["rho"]) % 2:
+        return False
+    if main["n_targets"] > 1 and row.task != "regression":
+        return False
+    return goes_together(main["criterion"], main["learner"], main["search"])
+
+
 def all_cases():
     """Every choice on the main axes, each with random ones on the others."""
     rng, of_leaves = random.Random(0), random.Random(1)
     mains = [dict(zip(MAIN_AXES, main, strict=True)) for main in product(*MAIN_AXES.values())]
-    cases = [
-        random_case(rng, **main)
-        for main in mains
-        if (main["n_targets"] == 1 or CRITERIA[main["criterion"]].task == "regression")
-        and goes_together(main["learner"], main["search"])
-    ]
+    cases = [random_case(rng, **main) for main in mains if is_taken(main)]
     return [
         case if classifies(case) else case._replace(leaf=of_leaves.choice(list(LEAVES)))
         for case in cases

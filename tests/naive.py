@@ -198,6 +198,50 @@ def gaussian(y, w, yardstick):
     return np.linalg.slogdet(2 * np.pi * np.e * covariance)[1] / 2
 
 
+def absolute_error(y, w):
+    """Mean distance from the median: the least value with half the weight up to it."""
+    found = []
+    for column in y.T:
+        order = np.argsort(column)
+        median = column[order][np.cumsum(w[order]) >= w.sum() / 2][0]
+        found.append(w @ abs(column - median) / w.sum())
+    return np.mean(found)
+
+
+def poisson(y, w):
+    """Half the deviance, Σ y log(y / mean) / weight; infinite where the mean is 0."""
+    found = []
+    for column in y.T:
+        mean = w @ column / w.sum()
+        seen = column > 0
+        terms = column[seen] * np.log(column[seen] / mean)
+        found.append(w[seen] @ terms / w.sum() if mean > 0 else np.inf)
+    return np.mean(found)
+
+
+class Grid(NamedTuple):
+    origin: float
+    step: float
+    bandwidth: float
+
+
+def grid_points(y, grids):
+    """The point of each target next to it."""
+    steps = [(column - grid.origin) / grid.step for column, grid in zip(y.T, grids, strict=True)]
+    return np.floor(np.array(steps) + 0.5).T
+
+
+def kde(y, w, grids):
+    """The entropy of a sum of kernels, each of which sums to 1 on its grid of 64 points."""
+    found = []
+    for points, grid in zip(grid_points(y, grids).T, grids, strict=True):
+        apart = (np.arange(64) - points[:, None]) * grid.step / grid.bandwidth
+        kernels = np.where(abs(apart) <= 3 * (1 + 1e-12), np.exp(-(apart**2) / 2), 0)
+        p = w @ (kernels / kernels.sum(axis=1, keepdims=True)) / w.sum()
+        found.append(-(p[p > 0] @ np.log(p[p > 0])) + np.log(grid.step))
+    return np.mean(found)
+
+
 IMPURITIES = {
     "gini": gini,
     "entropy": entropy,
@@ -206,7 +250,10 @@ IMPURITIES = {
     "misclassification": misclassification,
     "variance": variance,
     "squared_error": variance,
+    "absolute_error": absolute_error,
+    "poisson": poisson,
     "gaussian": gaussian,
+    "kde": kde,
 }
 
 
@@ -217,8 +264,25 @@ def ridges(y, mass, n):
     return np.where((y == y[0]).all(axis=0), 1, 1e-6 * variance)
 
 
+def grids(y, mass, n):
+    """Of each target a grid over the range and 3 bandwidths, by Silverman's rule, to either side;
+    and half a step more below."""
+    found = []
+    for column in y[mass > 0].T:
+        of_rows = mass[mass > 0]
+        order, span = np.argsort(column), column.max() - column.min()
+        reach = np.cumsum(of_rows[order])
+        first, third = (column[order][reach >= share * reach[-1]][0] for share in (1 / 4, 3 / 4))
+        deviation = np.sqrt(variance(column[:, None], of_rows))
+        width = 0.9 * min(deviation, (third - first) / 1.34 or np.inf) * n**-0.2 if span else 1.0
+        width = max(width, span / 56.5)
+        step = (span + 6 * width) / 62.5
+        found.append(Grid(column.min() - 3 * width - step / 2, step, width))
+    return found
+
+
 # What a criterion knows of all training rows, with their mass and number.
-YARDSTICKS = {"gaussian": ridges}
+YARDSTICKS = {"gaussian": ridges, "kde": grids}
 
 
 def yardstick_of(criterion, y, mass, n):
@@ -231,7 +295,10 @@ def impurity_of(criterion, y, w, yardstick):
 
 
 # By what a tie of n rows is measured, if not by the impurity.
-ROUNDINGS = {"gaussian": lambda n, n_targets: n_targets * (1 + 1e6 / n)}
+ROUNDINGS = {
+    "gaussian": lambda n, n_targets: n_targets * (1 + 1e6 / n),
+    "kde": lambda n, n_targets: np.log(64),
+}
 
 
 def tie_of(criterion, n, weight, impurity, n_targets):
@@ -414,6 +481,8 @@ def on_side(problem, rows, candidate, cut, side):
         return []
     left, right = rows[goes], rows[~goes]
     score = weighted_impurity(problem, left) + weighted_impurity(problem, right)
+    if score == np.inf:
+        return []
     return [Split(score, learners.number_of(candidate), low, high, at, candidate, side)]
 
 
@@ -536,7 +605,10 @@ def may_split(problem, rows, depth):
 
 
 def pure(problem, rows):
-    return len(np.unique(problem.y[rows], axis=0)) == 1
+    """Are all rows the same to the criterion?"""
+    y = problem.y[rows]
+    seen = grid_points(y, problem.yardstick) if problem.recipe.criterion == "kde" else y
+    return len(np.unique(seen, axis=0)) == 1
 
 
 def threshold(problem, rows, candidate, cut):

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core import gaussian
+from forestlab.core import absolute, gaussian, kde, poisson
 from forestlab.core.jit import jitable
 
 # ---- classification: a slot a class ------------------------------------------------------------
@@ -232,6 +232,8 @@ class Criterion(NamedTuple):
     alias_of: str = ""  # the name whose compiled kernel serves this one too
     add_whole: Callable | None = None  # a quicker `add` for weights that are whole numbers
     scan: Callable | None = None  # what scores listed cuts in its own way: see own
+    at_boundaries: bool = True  # no cut is better than the best of those between unequal targets
+    counts: bool = False  # targets are at least 0, and each has a positive sum
 
 
 class Entered(NamedTuple):
@@ -247,10 +249,12 @@ class Entered(NamedTuple):
     # Numbers of a side, and of scratch.memo, which is for what is known of a node:
     side_size: Callable[[int, int], int]  # (n_rows, n_targets)
     memo_size: Callable[[int, int], int]
-    # (y, shares of the rows, their number) → (n_targets, …), of all training rows: plan.yardstick
+    # (y, mass of the rows, their number) → (n_targets, …), of all training rows: plan.yardstick
     yardstick: Callable | None = None
     scale: float = 1.0
     alias_of: str = ""
+    at_boundaries: bool = True
+    counts: bool = False
 
 
 def _classes(add, score, **more) -> Criterion:
@@ -285,5 +289,8 @@ CRITERIA: dict[str, Criterion | Entered] = {
     "misclassification": _classes(misclassification_add, misclassification_score),
     "variance": _moments(variance_add, variance_score, variance_impurity),
     "squared_error": _moments(variance_add, variance_score, variance_impurity, alias_of="variance"),
+    "absolute_error": _entered(absolute),
+    "poisson": _entered(poisson, at_boundaries=False, counts=True),
     "gaussian": _entered(gaussian, yardstick=gaussian.yardstick),
+    "kde": _entered(kde, yardstick=kde.yardstick),
 }

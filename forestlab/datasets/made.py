@@ -120,6 +120,19 @@ def sine(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
     return X, sine_truth(X) + noise * rng.standard_normal(n_rows)
 
 
+QUIET, HEAPS = 0.3, 0.6  # where the target's spread, and where its shape, changes
+
+
+def spreads(n_rows: int, noise: float, rng: np.random.Generator) -> toys.Drawn:
+    """Over [0, 1) a mean of 0 throughout: first a narrow normal, of deviation 0.2; then one of
+    deviation 1; then two narrow heaps around ±0.98, again of deviation 1 together. Times the noise.
+    """
+    X, narrow, wide = rng.random((n_rows, 1)), *rng.standard_normal((2, n_rows))
+    heaps = np.sqrt(0.96) * rng.choice([-1.0, 1.0], n_rows) + 0.2 * narrow
+    y = np.where(X[:, 0] < QUIET, 0.2 * narrow, np.where(X[:, 0] < HEAPS, wide, heaps))
+    return X, noise * y
+
+
 class MadeSet(NamedTuple):
     """How a set is made: see the module's docstring."""
 
@@ -142,6 +155,7 @@ MADE_SETS = {
     "friedman1": MadeSet(friedman1, REGRESSION, 1.0, _numbered(10)),
     "skewed": MadeSet(skewed, REGRESSION, 5.0, _numbered(10)),
     "sine": MadeSet(sine, REGRESSION, 0.3, ["x"]),
+    "spreads": MadeSet(spreads, REGRESSION, 1.0, ["x"]),
     **{
         name: MadeSet(function, CLASSIFICATION, noise, ["x", "y"])
         for name, (function, noise) in toys.TOYS.items()

@@ -114,7 +114,7 @@ def yardstick_of(criterion: str | Own, y: np.ndarray, mass: np.ndarray | None, n
     if not isinstance(row, Entered) or row.yardstick is None:
         return np.zeros((0, 0))
     mass = np.ones(len(y)) if mass is None else mass
-    return np.ascontiguousarray(row.yardstick(y, mass / mass.sum(), n_rows))
+    return np.ascontiguousarray(row.yardstick(y, mass, n_rows))
 
 
 def _are_whole(weights: np.ndarray, bag_size: int) -> bool:

@@ -320,6 +320,7 @@ class Regressor(RegressorMixin, Model):
         return np.array(y.reshape(len(y), -1), dtype=np.float64, order="C"), ()
 
     def _check_scale(self, targets, weights) -> None:
+        parameters.require_counts(self.criterion, targets)
         parameters.require_squares(targets, weights)
 
     def predict(self, X, depth=None) -> np.ndarray:

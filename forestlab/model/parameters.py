@@ -7,6 +7,7 @@ import inspect
 import math
 import os
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -30,10 +31,11 @@ DESCRIPTIONS = {
     "criterion": (
         "str or callable",
         "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
-        "is in bits. `gaussian` is the differential entropy of a normal distribution, in nats. Or "
-        "a function of (y, weights), which returns the impurity of rows with these targets "
-        "(classes by their codes, 0 for the first of `classes_`) and weights: it works at once, "
-        "uncompiled, and so on small data.",
+        "is in bits. `gaussian` and `kde` are differential entropies in nats, of a normal "
+        "distribution and of a kernel density estimate; `poisson` takes no y below 0. Or a "
+        "function of (y, weights), which returns the impurity of rows with these targets (classes "
+        "by their codes, 0 for the first of `classes_`) and weights: it works at once, uncompiled, "
+        "and so on small data.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (
@@ -264,10 +266,10 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         pairs=one_of("rho_draws", params["rho_draws"], ("features", "pairs")) == "pairs",
     )
     search, learner = option_value("search", params), option_value("learner", params)
-    require_together(search, learner)
+    require_rows_alone(name, search, learner)
+    require_together(search, learner, name)
     if limits.pairs:
         require_pairs(search, learner)
-    require_rows_alone(name, search, learner)
     return Recipe(
         name,
         search,
@@ -280,8 +282,15 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     )
 
 
-def require_together(search: Options, learner: Options) -> None:
-    """Refuse a search whose cuts a learner cannot use."""
+def require_together(search: Options, learner: Options, criterion: str | Own) -> None:
+    """Refuse a search whose cuts a learner cannot use, or that are too few for a criterion."""
+    enough = isinstance(criterion, Own) or CRITERIA[criterion].at_boundaries
+    if SEARCHES[row_of("search", search)].marked and not enough:
+        others = listed(name for name, row in SEARCHES.items() if not row.marked)
+        raise ValueError(
+            f"criterion={criterion!r} may be lowest off a boundary, so search must be one of "
+            f"{others}; got {name_of('search', search)!r}."
+        )
     paired = {name for name, row in SEARCHES.items() if row.pairs}
     row = row_of("search", search)
     if LEARNERS[row_of("learner", learner)].has_bands and row not in paired:
@@ -403,6 +412,16 @@ def require_scale(weights: np.ndarray) -> None:
             "sample_weight, times class_weight, must lie between 1e-100 and 1e100, or be 0; "
             f"got {wrong:g}."
         )
+
+
+def require_counts(criterion: str | Callable, y: np.ndarray) -> None:
+    """Refuse targets, (n_rows, …), that are no counts, where a criterion asks for them."""
+    if not isinstance(criterion, str) or not CRITERIA[criterion].counts:
+        return
+    if float(y.min()) < 0.0:
+        raise ValueError(f"criterion={criterion!r} needs y of at least 0; got {y.min():g}.")
+    if not (y.sum(axis=0) > 0.0).all():
+        raise ValueError(f"criterion={criterion!r} needs a y above 0 in each target; got zeros.")
 
 
 def require_squares(y: np.ndarray, weights: np.ndarray | None) -> None:

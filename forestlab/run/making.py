@@ -142,7 +142,9 @@ def recipe(config: Config, data: Data):
     parameters.class_weights(params.get("class_weight"), config.model.name != "tree")
     n_classes = len(np.unique(data.y[data.parts.train])) if task == "classification" else 0
     shape = (len(data.parts.train), data.X.shape[1])
-    return parameters.recipe(params, task, shape, n_classes)
+    found = parameters.recipe(params, task, shape, n_classes)
+    parameters.require_counts(params["criterion"], data.y[data.parts.train])
+    return found
 
 
 def criterion(config: Config, task: str) -> str:

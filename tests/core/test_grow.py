@@ -162,7 +162,7 @@ def test_twin_with_many_constant_columns(case):
 def test_a_split_without_gain_is_made_unless_forbidden(criterion):
     case = plain(next(c for c in AXIS_CUTS if c.criterion == criterion and c.rho == 0))
     corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
-    exclusive = np.array([[0], [1], [1], [0]], float)
+    exclusive = np.array([[1], [2], [2], [1]], float)
     assert len(grow(case, corners, exclusive).nodes) == 7
     assert len(grow(case, corners, exclusive, min_impurity_decrease=1e-6).nodes) == 1
 

@@ -54,6 +54,7 @@ MADE_FACTS = {
     "friedman1": (10, 0),
     "skewed": (10, 0),
     "sine": (1, 0),
+    "spreads": (1, 0),
     "spirals": (2, 2),
     "spirals3": (2, 3),
     "spirals4": (2, 4),
@@ -244,6 +245,17 @@ def test_the_skewed_noise_is_exponential():
     rest = (y - friedman1_truth(X)) / 5.0
     assert rest.min() == pytest.approx(-1, abs=10 / N_DRAWN)
     assert np.median(rest) == pytest.approx(np.log(2) - 1, abs=5 / np.sqrt(N_DRAWN))
+
+
+def test_spreads_have_one_mean_and_three_shapes():
+    """Fourth moments over squared variances: 3 of a normal, far less of two heaps."""
+    X, y = drawn("spreads")
+    parts = np.digitize(X[:, 0], [0.3, 0.6])
+    for part, sd, peak in (0, 0.2, 3.0), (1, 1.0, 3.0), (2, 1.0, 1.0 + 6 * 0.04 - 4 * 0.04**2):
+        rows = y[parts == part]
+        assert rows.mean() == pytest.approx(0, abs=5 * sd / np.sqrt(len(rows)))
+        assert rows.std() == pytest.approx(sd, rel=0.03)
+        assert (rows**4).mean() / sd**4 == pytest.approx(peak, rel=0.1)
 
 
 def test_friedman1_is_friedmans_function():

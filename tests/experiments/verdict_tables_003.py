@@ -302,5 +302,38 @@ VARIANTS = {
     ),
 }  # fmt: skip
 
-CASES = SIMPLE | GROWN | VARIANTS
+# ---- differential entropy ----------------------------------------------------------------------
+
+ENTROPIES = {  # by criterion: distances from where spread and shape change, nats, RMSE
+    "variance": (0.1, 0.1, 1.4, 0.85),
+    "gaussian": (0.003, 0.08, 1.0, 0.85),
+    "kde": (0.004, 0.005, 1.0, 0.85),
+}
+
+
+def differential_entropy():
+    parts = []
+    for k, (criterion, row) in enumerate(ENTROPIES.items()):
+        part = product(criterion=[criterion], seed=range(12))
+        for column, value in zip(("from_quiet", "from_heaps", "nats", "rmse"), row, strict=True):
+            part[column] = value + normal(12, 0.002, k)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+ENTROPY = {
+    "differential_entropy": Case(
+        differential_entropy,
+        {"a normal sees no spread": put("from_quiet", 0.1, criterion="gaussian"),
+         "variance sees it too": put("from_quiet", 0.003),
+         "kernels see no spread": put("from_quiet", 0.1, criterion="kde"),
+         "kernels see no heaps": put("from_heaps", 0.1, criterion="kde"),
+         "a normal sees heaps": put("from_heaps", 0.004),
+         "densities are alike": put("nats", 1.0),
+         "means suffer": shift("rmse", 0.05, criterion="gaussian"),
+         "seeds vary": noise("rmse", 0.1)},
+    ),
+}  # fmt: skip
+
+CASES = SIMPLE | GROWN | VARIANTS | ENTROPY
 assert GAP > 0.2  # the distances above are near, or not, by it
