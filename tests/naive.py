@@ -555,6 +555,7 @@ def cut(nodes, depth):
     upper = nodes[kept]
     upper["left"], upper["right"] = place[upper["left"]], place[upper["right"]]
     plain = {"kind": LEAF, "feature": -1, "cut_low": -np.inf, "cut_high": np.inf, "params": -1}
+    plain["missing"] = RIGHT
     for field, value in plain.items():
         upper[field][upper["left"] < 0] = value
     return upper, kept
