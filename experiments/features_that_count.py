@@ -1,5 +1,6 @@
 """Features that count: drawn for a node, but constant in it."""
 
+import numpy as np
 import pandas as pd
 
 from experiments import above
@@ -62,7 +63,7 @@ def draw(table):
         )
         dress(ax, "", label, "a line a split" if ax is row[0] else "")
         ax.set_xlim(-0.4, 1.4)
-        scale(ax, "x", [0, 1], ["they count", "they do not"], grid=False)
+        scale(ax, "x", np.array([0, 1]), ["they count", "they do not"], grid=False)
         number_scale(ax, "y")
     return figure
 
