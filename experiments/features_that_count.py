@@ -52,8 +52,15 @@ def draw(table):
     )
     for ax, (column, label) in zip(row, COLUMNS.items(), strict=True):
         wide = table.pivot(index="seed", columns="count_constant", values=column)
-        values = wide[[True, False]].to_numpy() / (1e6 if column == "trees/cuts" else 1.0)
-        ax.plot([0, 1], values.T, color=COLOURS[0], marker="o", markersize=3.5, linewidth=0.8)
+        unit = 1e6 if column == "trees/cuts" else 1.0
+        ax.plot(
+            [0, 1],
+            [wide[True] / unit, wide[False] / unit],
+            color=COLOURS[0],
+            marker="o",
+            markersize=3.5,
+            linewidth=0.8,
+        )
         dress(ax, "", label, "a line a split" if ax is row[0] else "")
         ax.set_xlim(-0.4, 1.4)
         scale(ax, "x", np.arange(2), ["they count", "they do not"], grid=False)

@@ -122,7 +122,7 @@ def draw(table):
             if part[column].notna().any():
                 banded(ax, part, "place", column, colour)
         note = "of bootstraps only: out-of-bag votes" if column == "correlation" else ""
-        dress(ax, "ρ, parameters tried at each node", label, note)
+        dress(ax, "ρ, parameters tried a node", label, note)
         log_scale(ax, "x", ())
         scale(ax, "x", np.array([*PLACES, ALL]), [*map(str, PLACES), "all"])
         number_scale(ax, "y")

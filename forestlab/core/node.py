@@ -209,6 +209,19 @@ def make_choose(evaluate: Callable, draw: Callable | None, randomised: bool) -> 
     return choose_parameters(evaluate) if randomised else choose_features(evaluate)
 
 
+# scikit-learn counts features that are constant in a node, oneDAL (findBestSplitSerial in its
+# df_train_dense_default_impl.i) does not, and that alone parts their errors. Means of two runs with
+# the square root of the features; error of a tree, and correlation of errors, on test rows:
+#
+#                                  covertype, 10 trees              MNIST, 20 trees
+#                                  accuracy  tree  corr.  leaves    accuracy  tree  corr.  leaves
+#     scikit-learn                   0.940  0.138   0.23  42,600      0.960  0.212   0.28   5,000
+#     they count                     0.941  0.134   0.23  42,100      0.960  0.211   0.29   5,000
+#     they do not                    0.962  0.087   0.27  21,000      0.963  0.195   0.29   4,200
+#     they do not, 255 bins          0.962  0.086   0.27  21,900      0.961  0.195   0.29   4,200
+#     scikit-learn-intelex           0.962  0.086   0.26  21,900      0.961  0.197   0.29   4,200
+#
+# Not to count them took 1.3 times as long, on covertype and on MNIST.
 def choose_features(evaluate: Callable) -> Callable:
     @jitable
     def choose(plan, node, scratch):
