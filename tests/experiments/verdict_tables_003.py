@@ -64,7 +64,7 @@ def forest_size():
 
 ANSWERS = {  # by set, way and metric: with each size
     ("threenorm", "average", "accuracy"): (0.68, 0.74, 0.79, 0.82, 0.84),
-    ("threenorm", "vote", "accuracy"): (0.68, 0.73, 0.78, 0.81, 0.83),
+    ("threenorm", "vote", "accuracy"): (0.68, 0.73, 0.77, 0.81, 0.84),
     ("threenorm", "average", "log_loss"): (1.20, 0.60, 0.50, 0.47, 0.46),
     ("threenorm", "vote", "log_loss"): (9.00, 4.00, 0.70, 0.45, 0.44),
     ("skewed", "mean", "rmse"): (5.5, 5.5, 5.7, 5.9),
@@ -100,6 +100,7 @@ SIMPLE = {
         leaf_predictors,
         {"votes are exchanged": swap("way", "average", "vote", dataset="threenorm"),
          "leaves are exchanged": swap("way", "mean", "median", dataset="skewed"),
+         "votes are wrong more often": shift("value", -0.03, way="vote", metric="accuracy"),
          "modes are as good": shift("value", -0.2, way="mode", metric="rmse"),
          "seeds vary": noise("value", 1.0),
          "the size is forgotten": shuffle("value", metric="log_loss", way="vote")},
