@@ -5,6 +5,7 @@ import pandas as pd
 from spoiling import Case, noise, normal, product, put, shift, shuffle, swap
 
 from experiments import extra_trees as of_extra_trees
+from experiments import leaf_predictors as leaf_experiment
 from experiments import max_margin, variants
 from forestlab.datasets.toys import GAP
 
@@ -62,6 +63,29 @@ def forest_size():
     )
 
 
+ANSWERS = {  # by set, way and metric: with each size
+    ("threenorm", "average", "accuracy"): (0.68, 0.74, 0.79, 0.82, 0.84),
+    ("threenorm", "vote", "accuracy"): (0.68, 0.73, 0.77, 0.81, 0.84),
+    ("threenorm", "average", "log_loss"): (1.20, 0.60, 0.50, 0.47, 0.46),
+    ("threenorm", "vote", "log_loss"): (9.00, 4.00, 0.70, 0.45, 0.44),
+    ("skewed", "mean", "rmse"): (5.5, 5.5, 5.7, 5.9),
+    ("skewed", "median", "rmse"): (5.5, 5.5, 5.8, 6.0),
+    ("skewed", "mode", "rmse"): (5.5, 5.5, 5.9, 6.2),
+    ("skewed", "mean", "mae"): (4.1, 4.1, 4.2, 4.4),
+    ("skewed", "median", "mae"): (4.1, 4.1, 4.1, 4.3),
+    ("skewed", "mode", "mae"): (4.1, 4.1, 4.2, 4.5),
+}
+
+
+def leaf_predictors():
+    parts = []
+    for k, ((dataset, way, metric), values) in enumerate(ANSWERS.items()):
+        sizes = leaf_experiment.SIZES[dataset][2]
+        part = product(dataset=[dataset], way=[way], metric=[metric], size=sizes, seed=range(8))
+        parts.append(part.assign(value=np.repeat(values, 8) + normal(len(part), 0.001, k)))
+    return pd.concat(parts, ignore_index=True)
+
+
 SIMPLE = {
     "combine_noise": Case(
         combine_noise,
@@ -72,6 +96,15 @@ SIMPLE = {
                                      noise=0.4),
          "noise harms the product": shift("brier", 0.5, combine="product", noise=0.4),
          "whose loss it is, is forgotten": shuffle("log_loss", dataset="digits")},
+    ),
+    "leaf_predictors": Case(
+        leaf_predictors,
+        {"votes are exchanged": swap("way", "average", "vote", dataset="threenorm"),
+         "leaves are exchanged": swap("way", "mean", "median", dataset="skewed"),
+         "votes are wrong more often": shift("value", -0.03, way="vote", metric="accuracy"),
+         "modes are as good": shift("value", -0.2, way="mode", metric="rmse"),
+         "seeds vary": noise("value", 1.0),
+         "the size is forgotten": shuffle("value", metric="log_loss", way="vote")},
     ),
     "dominant_feature": Case(
         dominant_feature,

@@ -20,6 +20,7 @@ from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.descend import sum_kernel
 from forestlab.core.grow import KernelParts, grow_kernel
+from forestlab.core.leaves import LEAVES
 from forestlab.core.search import SEARCHES
 from forestlab.model import parameters
 from forestlab.model.estimators import ESTIMATORS
@@ -270,6 +271,7 @@ CHOICES = {
     "subspace": lambda cls: ["node", "tree"],
     "max_features": lambda cls: ["sqrt", "log", "log2"],
     "combine": lambda cls: COMBINERS,
+    "leaf": lambda cls: LEAVES,
     "class_weight": lambda cls: ["balanced"],
 }
 

@@ -252,6 +252,8 @@ WRONG = [
     ("model.class_weight=foo", "class_weight must be"),
     ("dataset=boston model.class_weight=balanced", "does not go with regression"),
     ("model=tree model.bootstrap=true", "does not go with a single tree"),
+    ("dataset=iris model.leaf=median", "model.leaf=median does not go with classification"),
+    ("dataset=boston model.leaf=max", "leaf must be one of 'mean', 'median', 'mode', or"),
     # plug-ins
     ("plugins=[no_such_module]", "plugins: there is no module 'no_such_module': "),
     ("plugins=[pandas.no_such]", "plugins: there is no module 'pandas.no_such': "),
