@@ -17,10 +17,10 @@ import numpy as np
 
 from forestlab.core.arrays import RIGHT
 from forestlab.core.bits import has_bit
-from forestlab.core.groups import bins_pay, empty_bins, group_by_sort, group_in_bins
+from forestlab.core.groups import empty_if_dense
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
-from forestlab.core.missing import Missing, make_number, make_project, make_propose, make_side
+from forestlab.core.missing import Missing, make_group, make_propose, make_side
 from forestlab.core.rng import (
     NODE_FEATURES,
     PARAMETERS,
@@ -94,9 +94,8 @@ def make_evaluate(
     learner: Learner, search: Search, missing: Missing, scan: Callable, counted: bool
 ) -> Callable:
     """What finds the best question about one candidate; `counted` cuts are counted too."""
-    project, ends, draws = make_project(learner, missing), learner.ends, search.draws
-    propose = make_propose(search, learner, missing)
-    number_missing, side_of = make_number(missing), make_side(missing)
+    group, ends, draws = make_group(learner, missing), learner.ends, search.draws
+    propose, side_of = make_propose(search, learner, missing), make_side(missing)
 
     @jitable
     def evaluate(plan, node, scratch, candidate, least_so_far, pick):
@@ -104,21 +103,12 @@ def make_evaluate(
 
         With `pick` >= 0 only one cut is scored, picked by the node's draw of that number.
         """
-        n_rows = node.rows.shape[0]
         groups = scratch.groups
-        n_slots = scratch.left.shape[0]
-        least, known = project(plan, node, scratch, candidate)
-        greatest = number_missing(groups, n_rows, least, known)
-        if least == greatest:
+        grouped = group(plan, node, scratch, candidate)
+        n_groups, least, known, greatest, dense = grouped
+        if n_groups == 1:
             return nothing()
         some_missing = greatest > known
-        dense = bins_pay(greatest - least + 1, n_rows, n_slots)
-        if dense:
-            n_groups = group_in_bins(
-                groups, least, greatest, n_rows, scratch.slots, scratch.amounts, n_slots
-            )
-        else:
-            n_groups = group_by_sort(groups, least, greatest, n_rows)
         look = Look(candidate, pick, n_groups, least)
         n_cuts = propose(plan, node, scratch, look, some_missing)
         if not draws and plan.settings.n_thresholds > 0:
@@ -130,8 +120,7 @@ def make_evaluate(
         if counted:
             scratch.scored[0] += n_cuts
         best = scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing)
-        if dense:
-            empty_bins(groups, greatest - least + 1, n_slots)
+        empty_if_dense(scratch, grouped)
         if not best <= least_so_far + node.tie or best == np.inf:
             return nothing()
         c = lowest_within(groups, n_cuts, best + node.tie)
@@ -141,8 +130,8 @@ def make_evaluate(
         if draws:
             number = groups.numbers[c]
         elif high <= known:
-            below = ends(plan, scratch, candidate, low)[1]
-            above = ends(plan, scratch, candidate, high)[0]
+            below = ends(plan, node, scratch, candidate, low)[1]
+            above = ends(plan, node, scratch, candidate, high)[0]
             number = cut_between(below, above, plan.settings.midpoint)
         return Question(best, candidate, -1, low, -np.inf, number, side)
 
