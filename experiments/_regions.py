@@ -50,6 +50,18 @@ def plane(run: LoggedRun, *depths: int | None) -> list[Plane]:
     ]  # fmt: skip
 
 
+def by_size(run: LoggedRun, *sizes: int) -> dict[int, Plane]:
+    """What so many of the logged model's first trees say over the plane."""
+    points, labels = training_rows(run)
+    middles, extent = grid_of(points)
+    model, side = run.model(), round(np.sqrt(len(middles)))
+    trees = model.predict_trees(pd.DataFrame(middles, columns=model.feature_names_in_))
+    return {
+        size: Plane(trees[:size].mean(axis=0).reshape(side, side, -1), extent, points, labels)
+        for size in sizes
+    }
+
+
 def draw_plane(ax: Axes, plane: Plane, note: str) -> None:
     """The likeliest class as a colour, paler where it is less sure, and the training rows."""
     colours = class_colours(plane.grid.shape[2])

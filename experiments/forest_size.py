@@ -7,12 +7,11 @@ import pandas as pd
 
 from experiments import LoggedRun, Verdict, below, every, within
 from experiments._paper import banded, log_scale, paper
-from experiments._regions import Plane, draw_plane, plane_entries, training_rows
+from experiments._regions import by_size, draw_plane, plane_entries
 from experiments._statistics import over_seeds
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, dress
 from forestlab.figures.words import number_scale
-from forestlab.study.plane import grid_of
 
 DOCUMENT = "003"
 SAYS = """
@@ -35,7 +34,7 @@ def table(runs):
     """A row a seed and number of trees; `attrs` has the planes of seed 0, by number of trees."""
     parts, shown = [], {}
     for run in runs:
-        seen = by_size(run)
+        seen = by_size(run, *DRAWN)
         rough = {size: roughness(found.grid) for size, found in seen.items()}
         part = _metrics(run)
         parts.append(part.assign(roughness=part["n_trees"].map(rough)))
@@ -44,18 +43,6 @@ def table(runs):
     found = pd.concat(parts, ignore_index=True)
     found.attrs["planes"] = shown
     return found
-
-
-def by_size(run: LoggedRun) -> dict[int, Plane]:
-    """What the logged model's first trees say over the plane."""
-    points, labels = training_rows(run)
-    middles, extent = grid_of(points)
-    model, side = run.model(), round(np.sqrt(len(middles)))
-    trees = model.predict_trees(pd.DataFrame(middles, columns=model.feature_names_in_))
-    return {
-        size: Plane(trees[:size].mean(axis=0).reshape(side, side, -1), extent, points, labels)
-        for size in DRAWN
-    }
 
 
 def _metrics(run: LoggedRun) -> pd.DataFrame:

@@ -5,16 +5,19 @@ that none always runs on a warm or a tired machine. Ratios are taken within a ro
 median is printed: above 1, forestlab is faster. Each peer is warmed up on a few rows first, so
 compilation does not count here; `--memory` measures, in a process for each, what a fit adds to the
 resident memory at its peak. `--surface` compares a fit with the study of every depth and number of
-trees after it; there a ratio below 1 means that the study is the quicker.
+trees after it; there a ratio below 1 means that the study is the quicker. `--learners` compares
+what a tree of each weak learner costs, in seconds of one core, with one of axis cuts.
 
     scripts/bench                          all data sets but mnist, 5 rounds
     scripts/bench digits --rounds 9
     scripts/bench --memory
     scripts/bench mnist --surface          70,000 rows, downloaded once
+    scripts/bench mnist5k --learners
 """
 
 import argparse
 import gc
+import itertools
 import json
 import resource
 import statistics
@@ -196,6 +199,54 @@ def table(name: str, found: list[dict]) -> str:
     return "\n".join(lines)
 
 
+# ---- weak learners -----------------------------------------------------------------------------
+
+FEW_TREES = 5  # of each learner, a round
+
+
+def learner_round(order: list[str], search: str, data, n_trees: int, seed: int) -> dict[str, float]:
+    """Seconds of one core that a tree of each learner takes, data made ready for it included."""
+    from forestlab import ForestClassifier
+
+    found = {}
+    for learner in order:
+        model = ForestClassifier(n_trees, learner=learner, search=search, random_state=seed)
+        start = time.process_time()
+        model.fit(data[0], data[2])
+        found[learner] = (time.process_time() - start) / n_trees
+    return found
+
+
+def learners_table(names: list[str], rounds: int) -> str:
+    from forestlab.core.options import OPTIONS
+
+    learners = list(OPTIONS["learner"])
+    lines = [f"{'seconds a tree':<24}" + "".join(f"{learner:>18}" for learner in learners)]
+    for name, search in itertools.product(names, ("exact", "histogram")):
+        data = split(name)
+        learner_round(learners, search, [part[:200] for part in data], 2, 0)
+        found = []
+        for r in range(rounds):
+            print(f"\r{name}: round {r + 1} of {rounds} ", end="", file=sys.stderr, flush=True)
+            turned = learners[:: 1 if r % 2 == 0 else -1]
+            order = turned[r // 2 :] + turned[: r // 2]
+            found.append(learner_round(order, search, data, FEW_TREES, r))
+        lines.append(f"{name + ' ' + search:<24}" + "".join(map(_beside(found), learners)))
+    print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+    return "\n".join(lines)
+
+
+def _beside(found: list[dict[str, float]]) -> Callable[[str], str]:
+    """What tells a learner's median, and that of its ratios to axis cuts."""
+
+    def told(learner: str) -> str:
+        seconds = statistics.median(each[learner] for each in found)
+        ratio = statistics.median(each[learner] / each["axis"] for each in found)
+        return f"{f'{seconds:.4f} × {ratio:.2f}':>18}"
+
+    return told
+
+
 # ---- memory ------------------------------------------------------------------------------------
 
 
@@ -270,6 +321,7 @@ def main() -> None:
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--memory", action="store_true", help="measure memory instead of time")
     instead.add_argument("--surface", action="store_true", help="time a study beside its fit")
+    instead.add_argument("--learners", action="store_true", help="time the weak learners instead")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -278,6 +330,9 @@ def main() -> None:
     names = options.data or list(WITHOUT_ASKING)
     if options.surface:
         print(surface_table(names, options.rounds, options.jobs))
+        return
+    if options.learners:
+        print(learners_table(names, options.rounds))
         return
     if options.memory:
         print(memory_table(names, options.jobs))

@@ -174,10 +174,10 @@ def numbers(problem, rows, candidate):
     if not 0 < n_bins < len(rows):
         return found, found
     least, greatest = found.min(), found.max()
-    stretch = greatest / n_bins - least / n_bins
-    if stretch <= 0:
-        return np.full(len(rows), least), np.full(len(rows), least)
-    bins = np.minimum(((found - least) / stretch).astype(int), n_bins - 1)
+    if least == greatest:
+        return found, found
+    per_stretch = n_bins / (greatest - least)
+    bins = np.minimum(((found - least) * per_stretch).astype(int), n_bins - 1)
     of_bin = {b: found[bins == b] for b in set(bins)}
     return np.array([(of_bin[b].min(), of_bin[b].max()) for b in bins]).T
 

@@ -107,3 +107,13 @@ def test_the_benchmark_of_the_surface_runs():
     _, fit, surface, ratio = bench("--surface")["digits"]
     # Of one round: what is printed has 3 digits after the point, and 2.
     assert float(ratio) == pytest.approx(float(surface) / float(fit), rel=0.05)
+
+
+@pytest.mark.long
+def test_the_benchmark_of_the_learners_runs():
+    """Each has its seconds and, beside them, how many times those of axis cuts that is."""
+    rows = bench("--learners")
+    assert set(rows) == {"digits exact", "digits histogram"}
+    for cells in rows.values():
+        assert len(cells) == 2 + 3 * 5
+        assert cells[2 + 2] == "1.00"

@@ -10,7 +10,7 @@ impurity, which a tie is measured by.
 """
 
 from forestlab.core.jit import jitable
-from forestlab.core.sorting import sort_along
+from forestlab.core.sorting import merge_sort
 
 
 @jitable
@@ -37,7 +37,7 @@ def ready(plan, rows, scratch, stats, same):
         ranks = memo[(n_targets + k) * n : (n_targets + k + 1) * n]
         for i in range(n):
             values[i], places[i] = plan.y[rows[i], k] - stats[1 + k], i
-        sort_along(values, places, more_values, more_places, n)
+        merge_sort(values, places, (more_values, more_places), 0, n)
         rank = 0
         for i in range(n):
             rank += 1 if values[i] > values[rank] else 0

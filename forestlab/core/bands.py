@@ -17,16 +17,10 @@ import numpy as np
 
 from forestlab.core.arrays import RIGHT
 from forestlab.core.criteria import Criterion, Entered
-from forestlab.core.groups import (
-    POSITION,
-    bins_pay,
-    empty_bins,
-    group_by_sort,
-    group_in_bins,
-)
+from forestlab.core.groups import POSITION, empty_if_dense
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
-from forestlab.core.missing import Missing
+from forestlab.core.missing import Missing, make_group
 from forestlab.core.node import cut_between, nothing
 from forestlab.core.rng import PARAMETERS, THRESHOLDS, draw_below, stream
 from forestlab.core.scratch import SEGMENTS, Question
@@ -213,43 +207,35 @@ def make_evaluate_bands(
     """As `node.make_evaluate`, of questions with two cuts."""
     if missing.sides:
         raise ValueError("bands cannot do with missing values")
-    project, ends = learner.project, learner.ends
+    group, ends = make_group(learner, missing), learner.ends
     if isinstance(criterion, Entered):
         scan, in_bins = make_scan_entered(criterion), False
     else:
         scan, in_bins = make_scan_bands(criterion), True
 
     @jitable
-    def number_after(plan, scratch, candidate, first_key, place):
+    def number_after(plan, node, scratch, candidate, first_key, place):
         """Where a cut after a place lies."""
         groups = scratch.groups
         g = groups.cuts[place]
-        below = ends(plan, scratch, candidate, first_key + groups.key[g])[1]
-        above = ends(plan, scratch, candidate, first_key + groups.key[g + 1])[0]
+        below = ends(plan, node, scratch, candidate, first_key + groups.key[g])[1]
+        above = ends(plan, node, scratch, candidate, first_key + groups.key[g + 1])[0]
         return cut_between(below, above, plan.settings.midpoint)
 
     @jitable
     def evaluate(plan, node, scratch, candidate, least_so_far, pick):
-        n_rows, groups, settings = node.rows.shape[0], scratch.groups, plan.settings
-        n_slots = scratch.sums.shape[0]
-        first_key, last_key = project(plan, node, scratch, candidate)
-        if first_key == last_key:
+        groups, settings = scratch.groups, plan.settings
+        grouped = group(plan, node, scratch, candidate, in_bins)
+        n_groups, first_key = grouped.n_groups, grouped.first_key
+        if n_groups == 1:
             return nothing()
-        dense = in_bins and bins_pay(last_key - first_key + 1, n_rows, n_slots)
-        if dense:
-            n_groups = group_in_bins(
-                groups, first_key, last_key, n_rows, scratch.slots, scratch.amounts, n_slots
-            )
-        else:
-            n_groups = group_by_sort(groups, first_key, last_key, n_rows)
         n_places = list_places(groups, n_groups)
         if settings.n_thresholds > 0:
             key = stream(node.key, THRESHOLDS + np.uint64(candidate))
             n_places = thin(groups, n_places, settings.n_thresholds, key)
         if in_bins:
-            hold(scratch, n_groups, n_places, dense)
-        if dense:
-            empty_bins(groups, last_key - first_key + 1, n_slots)
+            hold(scratch, n_groups, n_places, grouped.dense)
+        empty_if_dense(scratch, grouped)
         picked = -1
         if pick >= 0:
             n = n_allowed(groups, n_groups, n_places, settings.min_samples_leaf)
@@ -265,9 +251,9 @@ def make_evaluate_bands(
         low, cut_low = -1, -np.inf
         if a >= 0:
             low = first_key + groups.key[groups.cuts[a]]
-            cut_low = number_after(plan, scratch, candidate, first_key, a)
+            cut_low = number_after(plan, node, scratch, candidate, first_key, a)
         high = first_key + groups.key[groups.cuts[b]]
-        cut_high = number_after(plan, scratch, candidate, first_key, b)
+        cut_high = number_after(plan, node, scratch, candidate, first_key, b)
         return Question(best, candidate, low, high, cut_low, cut_high, RIGHT)
 
     return evaluate

@@ -22,6 +22,7 @@ from forestlab.core.jit import kernel
 
 MAX_BINS = 255
 SMALL = 1024  # whole numbers below this are counted
+LEAST = 1e-8  # of a column's range, its deviation
 BLOCK = 8  # columns transposed together: a cache line of float64
 
 
@@ -170,7 +171,10 @@ def _write_codes(column, upper, codes):
 def standardised(columns: Columns, weights=None, n_jobs: int = 1) -> Columns:
     """The columns with their means and deviations over rows of a weight.
 
-    A column without a deviation that floats can hold has that of its greatest number, or 1.
+    Sums are numpy's own, never BLAS's, which adds up in another order with other threads. However
+    light the rows that differ, a deviation is no less than LEAST of the range, so that the numbers
+    made of standardised columns stay moderate; a column that does not vary has that of its greatest
+    number, or 1.
     """
     centre, scale = np.zeros((2, len(columns.codes)))
 
@@ -179,9 +183,11 @@ def standardised(columns: Columns, weights=None, n_jobs: int = 1) -> Columns:
         seen = np.bincount(columns.codes[j], weights, len(values))[: len(values)]
         seen = seen / seen.sum()
         size = float(np.abs(values).max()) or 1.0
-        mean = float((values / size) @ seen)
-        spread = float(np.sqrt((values / size - mean) ** 2 @ seen))
-        centre[j], scale[j] = mean * size, (spread if spread > 0.0 else 1.0) * size
+        values = values / size
+        mean = float(np.sum(values * seen))
+        spread = float(np.sqrt(np.sum((values - mean) ** 2 * seen)))
+        spread = max(spread, LEAST * float(values[-1] - values[0])) or 1.0
+        centre[j], scale[j] = mean * size, spread * size
 
     with ThreadPoolExecutor(n_jobs) as pool:
         list(pool.map(measure, range(len(centre))))

@@ -16,7 +16,7 @@ factors.
 import numpy as np
 
 from forestlab.core.jit import jitable
-from forestlab.core.projections import draw_columns, draw_oblique, value_of
+from forestlab.core.projections import draw_columns, draw_oblique
 from forestlab.core.search import TIE
 
 STEPS = 8  # of the power iteration
@@ -55,6 +55,11 @@ def draw_fitted(plan, node, scratch, candidate):
     for k in range(n):
         factors[k] = direction[k] / plan.columns.scale[columns[k]]
     return True
+
+
+@jitable
+def value_of(plan, column, row):
+    return plan.columns.lower[plan.columns.first[column] + plan.columns.codes[column, row]]
 
 
 @jitable

@@ -66,6 +66,39 @@ def bins_pay(n_keys, n_rows, n_slots):
     return n_keys * n_slots <= n_rows
 
 
+class Grouped(NamedTuple):
+    """A node's rows in groups; with one group there is nothing to cut."""
+
+    n_groups: int
+    first_key: int  # that groups count theirs from
+    last_known: int  # the greatest key of rows whose value is known
+    last_key: int  # of all rows
+    dense: bool  # they are in bins, which are to be emptied, else in order
+
+
+@jitable
+def group_keys(scratch, n_rows, first_key, last_known, last_key, in_bins):
+    """Group rows that have keys; they may be tallied `in_bins`, or not."""
+    groups, n_slots = scratch.groups, scratch.sums.shape[0]
+    if first_key == last_key:
+        return Grouped(1, first_key, last_known, last_key, False)
+    dense = in_bins and bins_pay(last_key - first_key + 1, n_rows, n_slots)
+    if dense:
+        n_groups = group_in_bins(
+            groups, first_key, last_key, n_rows, scratch.slots, scratch.amounts, n_slots
+        )
+    else:
+        n_groups = group_by_sort(groups, first_key, last_key, n_rows)
+    return Grouped(n_groups, first_key, last_known, last_key, dense)
+
+
+@jitable
+def empty_if_dense(scratch, grouped):
+    if grouped.dense:
+        n_keys = grouped.last_key - grouped.first_key + 1
+        empty_bins(scratch.groups, n_keys, scratch.sums.shape[0])
+
+
 @jitable
 def group_in_bins(groups, least, greatest, n_rows, slots, amounts, n_slots):
     """Tally rows into bins; list the bins that hold any."""

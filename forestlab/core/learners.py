@@ -6,6 +6,9 @@ a cut lies between neighbouring keys, and `ends` are the least and the greatest 
 stands for. Once a question is chosen, `ready` is called, and `goes_left` tells the rows apart.
 `write` puts the question into the node's record, as its kind has it (see questions).
 
+A learner that has to sort a candidate's rows anyway may `group` them at once, instead of giving
+them keys by which they would be sorted again.
+
 Where values may be missing, `project_some` is asked instead: it gives rows without a value NO_KEY,
 and returns the least and the greatest key of the others; if there are none, a least above the
 greatest. `lacks` tells such rows from the others, which alone `goes_left` is then asked about.
@@ -21,18 +24,14 @@ from forestlab.core.bits import set_bit
 from forestlab.core.fitting import draw_fitted
 from forestlab.core.groups import NO_KEY
 from forestlab.core.jit import jitable
+from forestlab.core.local_keys import local_ends, make_group, make_ready, number_left
 from forestlab.core.projections import (
     draw_oblique,
     draw_quadratic,
-    local_ends,
-    make_find_numbers,
-    make_project,
-    make_ready,
     n_products,
-    number_left,
-    oblique_of,
+    oblique_numbers,
     oblique_write,
-    quadratic_of,
+    quadratic_numbers,
     quadratic_write,
 )
 
@@ -83,7 +82,7 @@ def axis_project_some(plan, node, scratch, feature):
 
 
 @jitable
-def axis_ends(plan, scratch, feature, key):
+def axis_ends(plan, node, scratch, feature, key):
     place = plan.columns.first[feature] + key
     return plan.columns.lower[place], plan.columns.upper[place]
 
@@ -116,23 +115,26 @@ def axis_write(plan, scratch, question, record):
 class Learner(NamedTuple):
     """Compiled functions."""
 
-    project: Callable  # (plan, node, scratch, candidate) → the least and the greatest key
-    ends: Callable  # (plan, scratch, candidate, key) → the least and the greatest number
+    # (plan, node, scratch, candidate) → the least and the greatest key; None: see `group`
+    project: Callable | None
+    ends: Callable  # (plan, node, scratch, candidate, key) → the least and the greatest number
     ready: Callable  # (plan, node, scratch, question)
     goes_left: Callable  # (plan, scratch, question, i, row): of the node's row i
     write: Callable  # (plan, scratch, question, record)
     # (plan, node, scratch, candidate) → is there any? None: candidates are features
     draw: Callable | None = None
     n_factors: Callable[[int], int] = lambda n_terms: 0  # kept of a candidate
+    # (plan, node, scratch, candidate, in_bins) → Grouped (see groups)
+    group: Callable | None = None
     has_bands: bool = False  # two cuts, not one
     project_some: Callable | None = None  # as `project`; None: values may not be missing
     lacks: Callable | None = None  # as `goes_left`: is the row's value missing?
 
 
-def _projection(draw: Callable, number_of: Callable, write: Callable, n_factors) -> Learner:
-    find_numbers = make_find_numbers(number_of)
-    project, ready = make_project(find_numbers), make_ready(find_numbers)
-    return Learner(project, local_ends, ready, number_left, write, draw, n_factors)
+def _projection(draw: Callable, find_numbers: Callable, write: Callable, n_factors) -> Learner:
+    """One whose candidates are drawn, and whose numbers are grouped node by node."""
+    group, ready = make_group(find_numbers), make_ready(find_numbers)
+    return Learner(None, local_ends, ready, number_left, write, draw, n_factors, group)
 
 
 AXIS_LEARNER = Learner(
@@ -144,14 +146,14 @@ AXIS_LEARNER = Learner(
     project_some=axis_project_some,
     lacks=axis_lacks,
 )
-OBLIQUE_LEARNER = _projection(draw_oblique, oblique_of, oblique_write, lambda n: n)
+OBLIQUE_LEARNER = _projection(draw_oblique, oblique_numbers, oblique_write, lambda n: n)
 
 LEARNERS: dict[str, Learner] = {
     "axis": AXIS_LEARNER,
     "oblique": OBLIQUE_LEARNER,
-    "fitted": _projection(draw_fitted, oblique_of, oblique_write, lambda n: n),
+    "fitted": _projection(draw_fitted, oblique_numbers, oblique_write, lambda n: n),
     "quadratic": _projection(
-        draw_quadratic, quadratic_of, quadratic_write, lambda n: 2 * n + n_products(n)
+        draw_quadratic, quadratic_numbers, quadratic_write, lambda n: 2 * n + n_products(n)
     ),
     "band": AXIS_LEARNER._replace(has_bands=True),
     "oblique_band": OBLIQUE_LEARNER._replace(has_bands=True),

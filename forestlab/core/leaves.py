@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from forestlab.core.jit import jitable
 from forestlab.core.search import TIE
-from forestlab.core.sorting import sort_along
+from forestlab.core.sorting import merge_sort
 
 
 class Leaf(NamedTuple):
@@ -78,7 +78,7 @@ def median(y, rows, weights, scratch, i, k):
     for j in range(n):
         values[j], along[j] = y[rows[j], k], weights[j]
         total += weights[j]
-    sort_along(values, along, groups.scores, groups.right_scores, n)
+    merge_sort(values, along, (groups.scores, groups.right_scores), 0, n)
     tie = TIE * n * total
     below = 0.0
     for j in range(n - 1):

@@ -20,7 +20,7 @@ import numpy as np
 
 from forestlab.core.arrays import LEFT, RIGHT
 from forestlab.core.criteria import Criterion, Entered
-from forestlab.core.groups import NO_KEY
+from forestlab.core.groups import NO_KEY, group_keys
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
 from forestlab.core.search import TIE, Search, cut_scanner, enough_rows
@@ -35,18 +35,23 @@ class Missing(NamedTuple):
 # ---- keys --------------------------------------------------------------------------------------
 
 
-def make_project(learner: Learner, missing: Missing) -> Callable:
-    """What gives a node's rows their keys; returns the least and the greatest known one."""
-    if not missing.sides:
-        return learner.project
-    if learner.project_some is None:
+def make_group(learner: Learner, missing: Missing) -> Callable:
+    """What puts a node's rows in groups, missing ones among them."""
+    if missing.sides and learner.project_some is None:
         raise ValueError("this weak learner cannot do with missing values")
-    return learner.project_some
+    if learner.group is not None:
+        return learner.group
+    project: Any = learner.project_some if missing.sides else learner.project
+    number = number_missing if missing.sides else all_known
 
+    @jitable
+    def group(plan, node, scratch, candidate, in_bins):
+        n_rows = node.rows.shape[0]
+        least, known = project(plan, node, scratch, candidate)
+        greatest = number(scratch.groups, n_rows, least, known)
+        return group_keys(scratch, n_rows, least, known, greatest, in_bins)
 
-def make_number(missing: Missing) -> Callable:
-    """What gives missing rows a key; returns the greatest of all."""
-    return number_missing if missing.sides else all_known
+    return group
 
 
 @jitable
@@ -56,7 +61,8 @@ def all_known(groups, n_rows, least, greatest):
 
 @jitable
 def number_missing(groups, n_rows, least, greatest):
-    """Missing rows get the key after the greatest. Where no row is known, all have the least."""
+    """Missing rows get the key after the greatest. Where no row is known, all have the least.
+    Returns the greatest of all."""
     if greatest < least:
         return least
     keys, behind = groups.keys, np.uint32(greatest + 1)

@@ -19,10 +19,10 @@ import numpy as np
 
 from forestlab.core.arrays import RIGHT
 from forestlab.core.bits import has_bit
-from forestlab.core.groups import bins_pay, empty_bins, group_by_sort, group_in_bins
+from forestlab.core.groups import Grouped, empty_if_dense
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
-from forestlab.core.missing import Missing, make_number, make_project, make_propose, make_side
+from forestlab.core.missing import Missing, make_group, make_propose, make_side
 from forestlab.core.rng import (
     NODE_FEATURES,
     PARAMETERS,
@@ -95,55 +95,33 @@ def cut_between(below, above, midpoint):
 
 
 class Listed(NamedTuple):
-    """What was listed of a candidate; of one that does not vary there is one group at most."""
+    """What was listed of a candidate; of one that does not vary there is one group."""
 
-    n_groups: int
+    grouped: Grouped
     n_cuts: int
-    least: int  # of the keys
-    known: int  # the greatest of those that are known
-    greatest: int
-    dense: bool  # rows are in bins, to be emptied when done
     some_missing: bool
 
 
 def make_list_cuts(learner: Learner, search: Search, missing: Missing, in_bins: bool) -> Callable:
     """What lists the cuts of one candidate that are looked at. Rows may be tallied `in_bins`, or
     not."""
-    project, draws = make_project(learner, missing), search.draws
-    propose, number_missing = make_propose(search, learner, missing), make_number(missing)
+    group, propose = make_group(learner, missing), make_propose(search, learner, missing)
+    draws = search.draws
 
     @jitable
     def list_cuts(plan, node, scratch, candidate, pick):
-        n_rows = node.rows.shape[0]
-        groups = scratch.groups
-        n_slots = scratch.sums.shape[0]
-        least, known = project(plan, node, scratch, candidate)
-        greatest = number_missing(groups, n_rows, least, known)
-        if least == greatest:
-            return Listed(0, 0, least, known, greatest, False, False)
-        some_missing = greatest > known
-        dense = in_bins and bins_pay(greatest - least + 1, n_rows, n_slots)
-        if dense:
-            n_groups = group_in_bins(
-                groups, least, greatest, n_rows, scratch.slots, scratch.amounts, n_slots
-            )
-        else:
-            n_groups = group_by_sort(groups, least, greatest, n_rows)
-        look = Look(candidate, pick, n_groups, least)
+        grouped = group(plan, node, scratch, candidate, in_bins)
+        if grouped.n_groups == 1:
+            return Listed(grouped, 0, False)
+        groups, some_missing = scratch.groups, grouped.last_key > grouped.last_known
+        look = Look(candidate, pick, grouped.n_groups, grouped.first_key)
         n_cuts = propose(plan, node, scratch, look, some_missing)
         if not draws and plan.settings.n_thresholds > 0:
             thresholds_key = stream(node.key, THRESHOLDS + np.uint64(candidate))
             n_cuts = thin(groups, n_cuts, plan.settings.n_thresholds, thresholds_key)
-        return Listed(n_groups, n_cuts, least, known, greatest, dense, some_missing)
+        return Listed(grouped, n_cuts, some_missing)
 
     return list_cuts
-
-
-@jitable
-def done_with(listed, scratch):
-    """Leave the bins empty."""
-    if listed.dense:
-        empty_bins(scratch.groups, listed.greatest - listed.least + 1, scratch.left.shape[0])
 
 
 @jitable
@@ -171,27 +149,29 @@ def make_evaluate(
         """
         groups = scratch.groups
         listed = list_cuts(plan, node, scratch, candidate, pick)
-        if listed.n_groups == 0:
+        grouped = listed.grouped
+        if grouped.n_groups == 1:
             return nothing()
         n_cuts = listed.n_cuts
         if not draws and pick >= 0:
             n_cuts = narrow(plan, node, scratch, candidate, pick, n_cuts)
         if counted:
             scratch.scored[0] += n_cuts
-        some_missing, least = listed.some_missing, listed.least
-        best = scan(plan, node, scratch, listed.n_groups, n_cuts, listed.dense, some_missing)
-        done_with(listed, scratch)
+        some_missing, n_groups, dense = listed.some_missing, grouped.n_groups, grouped.dense
+        best = scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing)
+        empty_if_dense(scratch, grouped)
         if not best <= least_so_far + node.tie or best == np.inf:
             return nothing()
         c = lowest_within(groups, n_cuts, best + node.tie)
         cut, side = groups.cuts[c], side_of(groups, c, node.tie, some_missing)
-        low, high = least + groups.key[cut], least + groups.key[cut + 1]
+        first = grouped.first_key
+        low, high = first + groups.key[cut], first + groups.key[cut + 1]
         number = np.inf  # it is known
         if draws:
             number = groups.numbers[c]
-        elif high <= listed.known:
-            below = ends(plan, scratch, candidate, low)[1]
-            above = ends(plan, scratch, candidate, high)[0]
+        elif high <= grouped.last_known:
+            below = ends(plan, node, scratch, candidate, low)[1]
+            above = ends(plan, node, scratch, candidate, high)[0]
             number = cut_between(below, above, plan.settings.midpoint)
         return Question(best, candidate, -1, low, -np.inf, number, side)
 

@@ -19,11 +19,12 @@ from collections.abc import Callable
 import numpy as np
 
 from forestlab.core.bits import has_bit
+from forestlab.core.groups import empty_if_dense
 from forestlab.core.jit import jitable
 from forestlab.core.lazy_shuffle import first_of_shuffled
 from forestlab.core.learners import Learner
 from forestlab.core.missing import Missing
-from forestlab.core.node import best_of, done_with, keep, make_evaluate, make_list_cuts, sort_front
+from forestlab.core.node import best_of, keep, make_evaluate, make_list_cuts, sort_front
 from forestlab.core.rng import PARAMETERS, stream
 from forestlab.core.search import Search
 
@@ -37,7 +38,7 @@ def make_count_pairs(list_cuts: Callable) -> Callable:
         for i in range(features.shape[0]):
             if not has_bit(node.constant, features[i]):
                 listed = list_cuts(plan, node, scratch, features[i], -1)
-                done_with(listed, scratch)
+                empty_if_dense(scratch, listed.grouped)
                 n_pairs += listed.n_cuts
                 end[features[i]] = n_pairs
         return n_pairs

@@ -3,16 +3,12 @@
 A candidate is drawn: a few different columns that vary in the node, and *factors* that make one
 number of them. All is drawn from the node's key and the candidate's number, and kept until the node
 is done. The number of a row is computed as a walk computes it (see questions), to the bit, so that
-rows reach the leaf that they grew into.
-
-Keys are local to the node: the ranks of the numbers, or, if the search is binned and the node
-large, the places of `local_bins` equal stretches of their range.
+rows reach the leaf that they grew into. How numbers become groups stands in `local_keys`.
 
 Columns are *standardised* by the training rows (see Columns): factors are drawn, or fitted, for
 columns of mean 0 and deviation 1, so that units do not matter.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +17,6 @@ from forestlab.core.arrays import OBLIQUE, QUADRATIC
 from forestlab.core.bits import has_bit, set_bit
 from forestlab.core.jit import jitable
 from forestlab.core.rng import COLUMNS, FACTORS, draw_below, draw_unit, stream
-from forestlab.core.sorting import sort_along
 
 TRIES = 16  # draws among all columns, until those that vary are listed
 
@@ -33,11 +28,7 @@ class Projections(NamedTuple):
     factors: np.ndarray  # (n_candidates, n_factors) float64
     numbers: np.ndarray  # (n,) float64: of the candidate at hand, a row each
     sorted: np.ndarray  # (n,) float64
-    places: np.ndarray  # (n,) uint32: which rows these are of
-    spare_numbers: np.ndarray  # (n,) float64
-    spare_places: np.ndarray  # (n,) uint32
-    lower: np.ndarray  # float64: the least and the greatest number with each key
-    upper: np.ndarray
+    spare: np.ndarray  # (n,) float64
     varying: np.ndarray  # (n_features,) int64
     fit: np.ndarray  # float64: sums that a direction is fitted to, or sizes of factors
     params: np.ndarray  # float64: the growing tree's pool
@@ -54,10 +45,6 @@ def make_projections(
         np.empty((n_candidates, n_terms), np.int64),
         np.empty((n_candidates, n_factors)),
         np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows, np.uint32),
-        np.empty(n_rows),
-        np.empty(n_rows, np.uint32),
         np.empty(n_rows),
         np.empty(n_rows),
         np.empty(n_features, np.int64),
@@ -177,11 +164,6 @@ def n_products(n):
 
 
 @jitable
-def value_of(plan, column, row):
-    return plan.columns.lower[plan.columns.first[column] + plan.columns.codes[column, row]]
-
-
-@jitable
 def n_drawn(projections, candidate):
     n = 0
     while n < projections.columns.shape[1] and projections.columns[candidate, n] >= 0:
@@ -190,107 +172,45 @@ def n_drawn(projections, candidate):
 
 
 @jitable
-def oblique_of(plan, projections, candidate, n, row):
-    columns, factors = projections.columns, projections.factors
-    number = 0.0
-    for k in range(n):
-        number += value_of(plan, columns[candidate, k], row) * factors[candidate, k]
-    return number
+def values_of(columns, column):
+    """A column's codes, and the values that they stand for."""
+    return columns.codes[column], columns.lower[columns.first[column] :]
 
 
 @jitable
-def quadratic_of(plan, projections, candidate, n, row):
-    columns, factors = projections.columns, projections.factors
-    number = 0.0
+def oblique_numbers(plan, node, scratch, candidate):
+    """The candidate's number of each row, column by column."""
+    projections, numbers, rows = scratch.projections, scratch.projections.numbers, node.rows
+    n_rows = rows.shape[0]
+    numbers[:n_rows] = 0.0
+    for k in range(n_drawn(projections, candidate)):
+        codes, values = values_of(plan.columns, projections.columns[candidate, k])
+        factor = projections.factors[candidate, k]
+        for i in range(n_rows):
+            numbers[i] += values[codes[rows[i]]] * factor
+
+
+@jitable
+def quadratic_numbers(plan, node, scratch, candidate):
+    """The candidate's number of each row, product by product."""
+    projections, numbers, rows = scratch.projections, scratch.projections.numbers, node.rows
+    columns, factors = projections.columns[candidate], projections.factors[candidate]
+    n, n_rows = n_drawn(projections, candidate), rows.shape[0]
+    numbers[:n_rows] = 0.0
     j = 2 * n
     for a in range(n):
-        x_a = value_of(plan, columns[candidate, a], row) - factors[candidate, a]
-        number += x_a * factors[candidate, n + a]
+        codes_a, values_a = values_of(plan.columns, columns[a])
+        centre_a, linear = factors[a], factors[n + a]
+        for i in range(n_rows):
+            numbers[i] += (values_a[codes_a[rows[i]]] - centre_a) * linear
         for b in range(a + 1):
-            x_b = value_of(plan, columns[candidate, b], row) - factors[candidate, b]
-            number += x_a * (x_b * factors[candidate, j])
+            codes_b, values_b = values_of(plan.columns, columns[b])
+            centre_b, factor = factors[b], factors[j]
+            for i in range(n_rows):
+                x_a = values_a[codes_a[rows[i]]] - centre_a
+                x_b = values_b[codes_b[rows[i]]] - centre_b
+                numbers[i] += x_a * (x_b * factor)
             j += 1
-    return number
-
-
-def make_find_numbers(number_of: Callable) -> Callable:
-    @jitable
-    def find_numbers(plan, node, scratch, candidate):
-        """Compute the candidate's number of each row."""
-        projections, rows = scratch.projections, node.rows
-        n = n_drawn(projections, candidate)
-        for i in range(rows.shape[0]):
-            projections.numbers[i] = number_of(plan, projections, candidate, n, rows[i])
-
-    return find_numbers
-
-
-# ---- keys --------------------------------------------------------------------------------------
-
-
-@jitable
-def rank_keys(projections, keys, n_rows):
-    """Keys are ranks; returns the least and the greatest."""
-    numbers, places = projections.sorted, projections.places
-    for i in range(n_rows):
-        numbers[i] = projections.numbers[i]
-        places[i] = i
-    sort_along(numbers, places, projections.spare_numbers, projections.spare_places, n_rows)
-    key = 0
-    for i in range(n_rows):
-        key += 1 if i > 0 and numbers[i] != numbers[i - 1] else 0
-        keys[places[i]] = key
-        projections.lower[key] = projections.upper[key] = numbers[i]
-    return 0, key
-
-
-@jitable
-def bin_keys(projections, keys, n_rows, n_bins):
-    """Keys are places of equal stretches of the range; returns the least and the greatest."""
-    numbers, lower, upper = projections.numbers, projections.lower, projections.upper
-    least, greatest = numbers[0], numbers[0]
-    for i in range(n_rows):
-        least, greatest = min(least, numbers[i]), max(greatest, numbers[i])
-    stretch = greatest / n_bins - least / n_bins
-    if stretch <= 0.0:
-        return 0, 0
-    for b in range(n_bins):
-        lower[b], upper[b] = np.inf, -np.inf
-    for i in range(n_rows):
-        b = min(np.int64((numbers[i] - least) / stretch), n_bins - 1)
-        keys[i] = b
-        lower[b], upper[b] = min(lower[b], numbers[i]), max(upper[b], numbers[i])
-    return 0, n_bins - 1
-
-
-def make_project(find_numbers: Callable) -> Callable:
-    @jitable
-    def project(plan, node, scratch, candidate):
-        projections, keys, n_rows = scratch.projections, scratch.groups.keys, node.rows.shape[0]
-        find_numbers(plan, node, scratch, candidate)
-        if 0 < plan.settings.local_bins < n_rows:
-            return bin_keys(projections, keys, n_rows, plan.settings.local_bins)
-        return rank_keys(projections, keys, n_rows)
-
-    return project
-
-
-@jitable
-def local_ends(plan, scratch, candidate, key):
-    return scratch.projections.lower[key], scratch.projections.upper[key]
-
-
-def make_ready(find_numbers: Callable) -> Callable:
-    @jitable
-    def ready(plan, node, scratch, question):
-        find_numbers(plan, node, scratch, question.candidate)
-
-    return ready
-
-
-@jitable
-def number_left(plan, scratch, question, i, row):
-    return question.cut_low < scratch.projections.numbers[i] <= question.cut_high
 
 
 # ---- records -----------------------------------------------------------------------------------

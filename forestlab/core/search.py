@@ -92,8 +92,9 @@ def propose_uniform(ends: Callable) -> Callable:
     @jitable
     def propose(plan, node, scratch, look):
         groups, n_groups, candidate = scratch.groups, look.n_groups, look.candidate
-        least = ends(plan, scratch, candidate, look.first_key + groups.key[0])[0]
-        greatest = ends(plan, scratch, candidate, look.first_key + groups.key[n_groups - 1])[1]
+        least = ends(plan, node, scratch, candidate, look.first_key + groups.key[0])[0]
+        last_key = look.first_key + groups.key[n_groups - 1]
+        greatest = ends(plan, node, scratch, candidate, last_key)[1]
         key = stream(node.key, THRESHOLDS + np.uint64(candidate))
         n_drawn = draw_numbers(groups.numbers, node.rows.shape[0], plan, key, look.pick)
         n_cuts, last = 0, -1
@@ -104,14 +105,14 @@ def propose_uniform(ends: Callable) -> Callable:
             while g < high:
                 middle = (g + high + 1) >> 1
                 key_there = look.first_key + groups.key[middle]
-                if ends(plan, scratch, candidate, key_there)[0] <= number:
+                if ends(plan, node, scratch, candidate, key_there)[0] <= number:
                     g = middle
                 else:
                     high = middle - 1
             if g == last or not enough_rows(groups, n_groups, g, plan.settings.min_samples_leaf):
                 continue
-            below = ends(plan, scratch, candidate, look.first_key + groups.key[g])[1]
-            above = ends(plan, scratch, candidate, look.first_key + groups.key[g + 1])[0]
+            below = ends(plan, node, scratch, candidate, look.first_key + groups.key[g])[1]
+            above = ends(plan, node, scratch, candidate, look.first_key + groups.key[g + 1])[0]
             groups.cuts[n_cuts] = last = g
             groups.numbers[n_cuts] = number if below <= number < above else below  # rounding
             n_cuts += 1

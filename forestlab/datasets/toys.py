@@ -1,4 +1,4 @@
-"""Toys of two features, to look at: spirals, moons, blobs, clouds, a checkerboard.
+"""Toys of two features, to look at: spirals, rings, moons, blobs, clouds, a checkerboard.
 
 Each maker takes a number of rows, a standard deviation of noise that is added to both features,
 and a random generator; it returns features of shape (n, 2) and classes of shape (n,), numbered
@@ -17,6 +17,7 @@ Drawn: TypeAlias = tuple[np.ndarray, np.ndarray]
 Maker: TypeAlias = Callable[[int, float, np.random.Generator], Drawn]
 
 N_TURNS = 1.5  # of a spiral's arm
+N_RINGS = 4  # the disc in the middle among them
 BLOB_CENTRES = np.array([(-2.0, -2.0), (-2.0, 2.0), (2.0, -2.0), (2.0, 2.0)])
 GAP = 1.0  # between the two clouds
 N_CELLS = 4  # of the checkerboard, along each side
@@ -28,6 +29,16 @@ def spirals(n_rows: int, noise: float, rng: np.random.Generator, n_arms: int = 2
     radius = np.sqrt(rng.random(n_rows))  # so that an arm is about as dense outside as inside
     angle = 2 * np.pi * (N_TURNS * radius + y / n_arms)
     X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return X + noise * rng.standard_normal(X.shape), y
+
+
+def annuli(n_rows: int, noise: float, rng: np.random.Generator) -> Drawn:
+    """A disc of radius 1, evenly filled: rings of one area around each other, by turns of class 0
+    and 1, the innermost a disc. Only circles part them."""
+    area, turn = rng.random((2, n_rows))  # within a row's circle, as a share; around it
+    angle = 2 * np.pi * turn
+    X = np.sqrt(area)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    y = np.floor(N_RINGS * area).astype(np.int64) % 2
     return X + noise * rng.standard_normal(X.shape), y
 
 
@@ -107,6 +118,7 @@ TOYS: dict[str, tuple[Maker, float]] = {  # name: (maker, usual noise)
     "spirals": (spirals, 0.03),
     "spirals3": (partial(spirals, n_arms=3), 0.03),
     "spirals4": (partial(spirals, n_arms=4), 0.03),
+    "annuli": (annuli, 0.03),
     "moons": (moons, 0.2),
     "blobs": (blobs, 1.0),
     "clouds": (clouds, 0.5),

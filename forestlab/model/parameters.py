@@ -58,8 +58,9 @@ DESCRIPTIONS = {
     "max_features": (
         'int, float, "sqrt", "log", "log2" or None',
         "Size of the random feature subsets: a number (above the number of features: all), a "
-        "share, a function of the number of features, or None for all. Not used at nodes when "
-        "`rho` is given.",
+        "share, a function of the number of features, or None for all. With a `learner` of drawn "
+        "columns so many of its questions are drawn at a node, even more than there are features. "
+        "Not used at nodes when `rho` is given.",
     ),
     "count_constant": (
         "bool, default=True",
@@ -91,8 +92,9 @@ DESCRIPTIONS = {
     "learner": described("learner", "What a node asks"),
     "rho": (
         'int, "all" or None, default=None',
-        "Randomised node optimisation: each node tries this many random parameters, a feature and "
-        'one of its cuts each. 1 is a totally random tree; "all" or None tries everything.',
+        "Randomised node optimisation: each node tries this many random parameters, a feature, or "
+        "what else its `learner` asks about, and one of its cuts each. 1 is a totally random tree; "
+        '"all" or None tries every cut, of `max_features` features.',
     ),
     "rho_draws": (
         '{"features", "pairs"}, default="features"',
@@ -209,7 +211,7 @@ def feature_count(given, n_features: int) -> int:
         if given not in functions:
             amount("max_features", given, n_features, also)
         return max(1, int(functions[given](n_features)))
-    return min(amount("max_features", given, n_features, also), n_features)
+    return amount("max_features", given, n_features, also)
 
 
 def depth_limit(depth) -> int | None:
@@ -247,7 +249,8 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     whole("n_estimators", params.get("n_estimators", 1), 1)
     flag("warm_start", params.get("warm_start", False))
     combiner(params.get("combine", "average"), task)
-    n_features_drawn = feature_count(params["max_features"], n_features)
+    n_tried = feature_count(params["max_features"], n_features)
+    n_features_drawn = min(n_tried, n_features)
     per_tree = one_of("subspace", params["subspace"], ("node", "tree")) == "tree"
     max_depth, rho = params["max_depth"], params["rho"]
     name = criterion(params["criterion"], task)
@@ -260,7 +263,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         ),
         min_impurity_decrease=at_least_0("min_impurity_decrease", params["min_impurity_decrease"]),
         impurity_scale=1.0 if isinstance(name, Own) else CRITERIA[name].scale,
-        max_features=n_features if per_tree else n_features_drawn,
+        max_features=n_tried,
         rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
         count_constant=flag("count_constant", params["count_constant"]),
         pairs=one_of("rho_draws", params["rho_draws"], ("features", "pairs")) == "pairs",
@@ -270,6 +273,8 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     require_together(search, learner, name)
     if limits.pairs:
         require_pairs(search, learner)
+    if LEARNERS[row_of("learner", learner)].draw is None:
+        limits = limits._replace(max_features=n_features if per_tree else n_features_drawn)
     return Recipe(
         name,
         search,

@@ -6,8 +6,9 @@ import pytest
 from cases import awkward, quarters, with_holes
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
-from forestlab.core.encode import SMALL, encode, rounded_columns
+from forestlab.core.encode import SMALL, encode, rounded_columns, standardised
 
 few_examples = settings(max_examples=100, deadline=None, derandomize=True)
 
@@ -254,3 +255,44 @@ def test_columns_that_float32_would_round(max_bins):
     ]
     assert expected == [False, True, True, True, False, False, True, True]
     assert rounded_columns(columns).tolist() == expected
+
+
+# ---- standardised ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_means_and_deviations_are_those_of_the_rows(weighted):
+    """Sums of 40 numbers in another order are off by 1e-15 of them; 1e-12 is far above that."""
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.normal(size=40), 1e9 + rng.integers(0, 3, 40), np.full(40, 7.0)], axis=1)
+    weights = quarters(rng, 40) if weighted else None
+    columns = standardised(encode(X, weights), weights)
+    w = np.ones(40) if weights is None else weights
+    centre = np.average(X, axis=0, weights=w)
+    scale = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=w))
+    np.testing.assert_allclose(columns.centre, centre, 1e-12)
+    # The second column's numbers are good to 1e-16 × 1e9.
+    np.testing.assert_allclose(columns.scale[:2], scale[:2], 1e-6)
+    assert columns.scale[2] == 7.0  # it does not vary
+
+
+def test_a_deviation_is_the_same_on_any_threads_of_blas():
+    """BLAS shares long sums out over threads, and its rounding would depend on how many."""
+    columns = encode(np.random.default_rng(0).normal(size=(30_000, 8)))
+    found = []
+    for n_threads in (1, 2, 3):
+        with threadpool_limits(n_threads, "blas"):
+            found.append(standardised(columns))
+    for other in found[1:]:
+        assert other.centre.tobytes() == found[0].centre.tobytes()
+        assert other.scale.tobytes() == found[0].scale.tobytes()
+
+
+def test_light_rows_leave_a_deviation_that_can_be_divided_by():
+    """One row of two differs, of a weight that is next to nothing."""
+    X = np.array([[1e-140, 5.0], [0.0, 5.0]])
+    for light in (1e-300, 1e-320):
+        weights = np.array([light, 1.0])
+        scale = standardised(encode(X, weights), weights).scale
+        assert scale[0] == pytest.approx(1e-148)
+        assert scale[1] == 5.0

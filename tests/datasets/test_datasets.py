@@ -58,6 +58,7 @@ MADE_FACTS = {
     "spirals": (2, 2),
     "spirals3": (2, 3),
     "spirals4": (2, 4),
+    "annuli": (2, 2),
     "moons": (2, 2),
     "blobs": (2, 4),
     "clouds": (2, 2),
@@ -270,6 +271,15 @@ def test_spirals_without_noise_lie_on_their_arms(name, n_arms):
     radius = np.hypot(x, y)
     turn = np.arctan2(y, x) / (2 * np.pi) - 1.5 * radius - dataset.target / n_arms
     np.testing.assert_allclose(turn, np.round(turn), atol=1e-9)
+
+
+def test_annuli_without_noise_fill_rings_of_one_area():
+    rings = loaded("annuli", noise=0.0)
+    ring = np.floor(4 * (rings.frame.to_numpy() ** 2).sum(axis=1))
+    np.testing.assert_array_equal(rings.target, ring % 2)
+    shares = np.bincount(ring.astype(int), minlength=4) / len(ring)
+    # 5 standard errors of a share of a quarter.
+    assert abs(shares - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / len(ring))
 
 
 def test_moons_blobs_and_checkerboard_without_noise():

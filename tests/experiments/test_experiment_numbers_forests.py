@@ -123,11 +123,10 @@ def test_the_first_trees_are_the_smaller_forest(tmp_path, monkeypatch):
         assert max_margin.distances(Run(tmp_path, *options, f"n_estimators={size}")) == [distance]
 
 
-def test_the_planes_of_fewer_trees_are_those_of_smaller_forests(tmp_path, monkeypatch):
+def test_the_planes_of_fewer_trees_are_those_of_smaller_forests(tmp_path):
     options = ("dataset=spirals4", "dataset.n_samples=60", "dataset.test_size=0",
                "dataset.valid_size=0", "model=rno")  # fmt: skip
-    monkeypatch.setattr(forest_size, "DRAWN", (1, 4))
-    found = forest_size.by_size(Run(tmp_path, *options, "n_estimators=4"))
+    found = _regions.by_size(Run(tmp_path, *options, "n_estimators=4"), 1, 4)
     for size in (1, 4):
         (alone,) = _regions.plane(Run(tmp_path, *options, f"n_estimators={size}"))
         assert found[size].extent == alone.extent

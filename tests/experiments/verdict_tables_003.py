@@ -207,7 +207,39 @@ def tree_depth():
     return table
 
 
+LEARNERS = {  # by set and learner: the error of 3 trees, and of 100
+    ("spirals", "axis"): (0.20, 0.10), ("spirals", "oblique"): (0.15, 0.08),
+    ("spirals", "quadratic"): (0.15, 0.08), ("spirals", "band"): (0.20, 0.10),
+    ("annuli", "axis"): (0.30, 0.16), ("annuli", "oblique"): (0.27, 0.15),
+    ("annuli", "quadratic"): (0.20, 0.13), ("annuli", "band"): (0.30, 0.16),
+}  # fmt: skip
+
+
+def learners():
+    parts = []
+    for k, ((dataset, learner), errors) in enumerate(LEARNERS.items()):
+        part = product(dataset=[dataset], learner=[learner], rho=[2, 50], seed=range(8),
+                       n_trees=[3, 100])  # fmt: skip
+        part["error"] = part["n_trees"].map(dict(zip((3, 100), errors, strict=True)))
+        part["correlation"] = part["rho"].map({2: 0.2, 50: 0.4})
+        for name in ("error", "correlation"):
+            part[name] += normal(len(part), 0.004, k)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
 GROWN = {
+    "weak_learners": Case(
+        learners,
+        {"lines are no better": shift("error", 0.05, dataset="spirals", learner="oblique"),
+         "conics are exchanged": swap("learner", "axis", "quadratic", dataset="spirals"),
+         "conics are no better on rings": put("error", 0.3, dataset="annuli", n_trees=3),
+         "more trees close nothing": shift("error", 0.1, dataset="annuli", learner="axis",
+                                           n_trees=100),
+         "trees are less alike": swap("rho", 2, 50),
+         "but for one learner": shift("correlation", -0.3, learner="band", rho=50),
+         "seeds vary": noise("error", 0.3)},
+    ),
     "max_margin": Case(
         margins,
         {"more trees are no nearer": shift("distance", 0.3, n_trees=243, rho=3, bootstrap=False),

@@ -14,7 +14,7 @@ from sklearn.datasets import (
 )
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.model_selection import train_test_split
-from small import as_bytes, data_for, forest_for
+from small import as_bytes, data_for, forest_for, trees_of
 
 from forestlab import (
     ForestClassifier,
@@ -24,7 +24,9 @@ from forestlab import (
     build_tree,
     load,
 )
-from forestlab.core.options import Band, Fitted, Oblique, Quadratic
+from forestlab.core.arrays import tree_of
+from forestlab.core.options import Band, Fitted, Histogram, Oblique, Quadratic
+from forestlab.core.questions import terms
 from forestlab.core.walk import is_plain
 from forestlab.run.making import build
 
@@ -43,31 +45,41 @@ pytestmark = pytest.mark.filterwarnings("error")
 over_learners = pytest.mark.parametrize("name", LEARNERS)
 
 
-def fitted(name, n_trees=7, **params):
+def fitted(name, n_trees=7, task="", **params):
     """A forest of a learner and its data; a task a learner, as kernels take seconds to compile."""
-    X, y = data_for(TASKS[name])
-    model = forest_for(TASKS[name], n_trees, learner=LEARNERS[name], **params)
+    task = task or TASKS[name]
+    X, y = data_for(task)
+    model = forest_for(task, n_trees, learner=LEARNERS[name], **params)
     return model.fit(X, y), X, y
 
 
 # ---- what any tree can do ----------------------------------------------------------------------
 
 
-@over_learners
-def test_a_depth_is_a_refit_and_first_trees_are_the_smaller_forest(name):
-    model, X, _ = fitted(name)
+def check_parts(name, task=""):
+    """Cut or grown so deep, the first trees or a forest of so many, one thread or more: the same
+    bits."""
+    model, X, _ = fitted(name, task=task)
     for depth in (1, 3):
-        shallow = fitted(name, max_depth=depth)[0]
+        shallow = fitted(name, task=task, max_depth=depth)[0]
         assert as_bytes(model.predict(X, depth=depth)) == as_bytes(shallow.predict(X))
         assert as_bytes(*model.predict_oob(X, depth=depth)) == as_bytes(*shallow.predict_oob(X))
-    few = fitted(name, 3)[0]
+    few = fitted(name, 3, task=task)[0]
     assert as_bytes(few.predict_trees(X)) == as_bytes(model.predict_trees(X)[:3])
+    for n_jobs in (2, 3):
+        other = fitted(name, task=task, n_jobs=n_jobs)[0]
+        assert as_bytes(*model.forest_) == as_bytes(*other.forest_)
 
 
 @over_learners
-def test_any_number_of_threads_grows_the_same_bits(name):
-    model, other = fitted(name)[0], fitted(name, n_jobs=3)[0]
-    assert as_bytes(*model.forest_) == as_bytes(*other.forest_)
+def test_a_depth_is_a_refit_and_first_trees_are_the_smaller_forest_on_any_threads(name):
+    check_parts(name)
+
+
+@pytest.mark.long
+@over_learners
+def test_so_they_are_of_the_other_task(name):
+    check_parts(name, "regression" if TASKS[name] == "classification" else "classification")
 
 
 @over_learners
@@ -110,6 +122,68 @@ def test_a_column_of_another_unit_changes_no_answer():
         assert as_bytes(scaled.predict_proba(X * [1, 64, 2**-9, 4])) == as_bytes(
             grown.predict_proba(X)
         )
+
+
+def test_columns_of_any_other_unit_change_answers_by_rounding_at_most():
+    """So no training row of these changes sides: numbers lie further apart than they are rounded.
+    Factors of 1 for columns as they are would change nearly all of the trees."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = X[:, 0] + X[:, 1] * X[:, 2] > 0
+    units = np.array([3e6, 0.7, 1e-5, 11.0])
+    for learner in Oblique(terms=3), Quadratic():
+        grown, scaled = (
+            forest_for("classification", learner=learner).fit(X * unit, y) for unit in (1.0, units)
+        )
+        assert as_bytes(scaled.predict_trees(X * units)) == as_bytes(grown.predict_trees(X))
+
+
+def test_rows_reach_the_leaf_they_grew_into():
+    """Compiled: whole leaves are those of the training rows, where numbers tie and where they do
+    not, by ranks and by stretches."""
+    rng = np.random.default_rng(0)
+    rows = {"ties": rng.integers(-2, 3, (300, 4)) / 3, "none": 1e8 + rng.normal(size=(300, 4))}
+    for X in rows.values():
+        y = (X - X.mean(axis=0)).prod(axis=1) > 0
+        for search in "exact", Histogram(bins=7):
+            tree = TreeClassifier(learner=Oblique(terms=3), search=search, random_state=0)
+            tree.fit(X, y)
+            nodes = tree.forest_.nodes
+            is_leaf = nodes["left"] < 0
+            n_rows = np.bincount(tree.apply(X), minlength=len(nodes))
+            assert (n_rows == np.where(is_leaf, nodes["n_rows"], 0)).all()
+            assert is_leaf.sum() > 20
+
+
+def test_more_questions_than_features_may_be_drawn():
+    """Those drawn for two are the first of those for 40: the root's cut is no worse, and in some of
+    ten trees better. Of a single feature there is still but one to ask about."""
+    X, y = turned_checkerboard(300, 0)
+    gains = {}
+    for n in (2, 40):
+        trees = ForestClassifier(
+            10, learner="oblique", max_features=n, max_depth=1, bootstrap=False, random_state=0
+        ).fit(X, y)
+        assert trees.recipe_.limits.max_features == n
+        gains[n] = np.array([root_gain(nodes) for nodes, _ in trees_of(trees)])
+    assert (gains[40] >= gains[2]).all()
+    assert (gains[40] > gains[2]).any()
+    axis = ForestClassifier(2, max_features=40, max_depth=1).fit(X, y)
+    assert axis.recipe_.limits.max_features == 2
+
+
+def root_gain(nodes):
+    return nodes["impurity"][0] - nodes["impurity"][1:] @ nodes["weight"][1:] / nodes["weight"][0]
+
+
+def test_a_tree_of_few_features_draws_its_columns_from_these():
+    X, y = data_for("classification")
+    model = forest_for("classification", 9, learner="oblique", subspace="tree").fit(X, y)
+    assert model.recipe_.limits.max_features == model.recipe_.features_per_tree == 2
+    for t in range(9):
+        tree = tree_of(model.forest_, t)
+        inner = np.flatnonzero(tree.nodes["left"] > 0)
+        assert len({feature for i in inner for feature, _ in terms(tree, i)}) == 2
 
 
 # ---- mistakes ----------------------------------------------------------------------------------
@@ -155,8 +229,8 @@ def test_a_band_of_depth_1_parts_an_interval_from_its_outside(n_values):
     y = ((X[:, 0] > 5) & (X[:, 0] < 11)).astype(float)
     tree = TreeRegressor(learner="band", max_depth=1).fit(X, y)
     assert (tree.predict(X) == y).all()
-    assert tree.tree_.nodes["cut_low"][0] == 5.5
-    assert tree.tree_.nodes["cut_high"][0] == 10.5
+    assert tree.forest_.nodes["cut_low"][0] == 5.5
+    assert tree.forest_.nodes["cut_high"][0] == 10.5
 
 
 def disc(n_rows, seed):
@@ -262,3 +336,41 @@ def test_extra_trees_and_scikit_learns_are_equal(name):
     reach = stats.t.isf(0.025, 39) * np.std(differences, ddof=1) / np.sqrt(40)
     margin = np.sqrt(np.mean(np.square(by_seed)))
     assert abs(np.mean(differences)) + reach < margin
+
+
+# ---- oblique forests of others -----------------------------------------------------------------
+
+
+def sparse_oblique(n_trees, n_questions, seed):
+    """ydf's sparse oblique forest, as near to `Oblique(weights="signs")` as its options come: about
+    two columns a question, each by its deviation, their factors 1 or -1; leaves of one row,
+    averaged."""
+    ydf = pytest.importorskip("ydf")
+    return ydf.RandomForestLearner(
+        "label", num_trees=n_trees, random_seed=seed, min_examples=1, max_depth=-1,
+        winner_take_all=False, compute_oob_performances=False, split_axis="SPARSE_OBLIQUE",
+        sparse_oblique_weights="BINARY", sparse_oblique_normalization="STANDARD_DEVIATION",
+        sparse_oblique_projection_density_factor=2.0,
+        sparse_oblique_num_projections_exponent=9.0, sparse_oblique_max_num_projections=n_questions,
+    )  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("name", ["iris", "wine", "breast cancer"])
+def test_oblique_forests_are_as_good_as_those_of_ydf(name):
+    """Over 20 splits, both fitted to each; as for extra trees below chance. ydf draws the number of
+    columns too, so that forests are not the same, but no point of accuracy apart."""
+    X, y = SETS[name]()
+    differences = []
+    for seed in range(20):
+        X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=seed)
+        ours = ForestClassifier(
+            100, learner=Oblique(weights="signs"), max_features=6, random_state=seed
+        ).fit(X_train, y_train)
+        theirs = sparse_oblique(100, 6, seed).train({"x": X_train, "label": y_train}, verbose=0)
+        answer = np.asarray(theirs.predict({"x": X_test}))
+        labels = answer.argmax(axis=1) if answer.ndim == 2 else answer > 0.5
+        differences.append(ours.score(X_test, y_test) - np.mean(labels == y_test))
+    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    assert abs(np.mean(differences)) < max(4 * error, 0.01)

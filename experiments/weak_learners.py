@@ -1,0 +1,138 @@
+"""Weak learners: what shapes a node's question has, on spirals and rings."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments import Verdict, above, below, every
+from experiments._paper import banded, log_scale, paper
+from experiments._regions import by_size, draw_plane, plane_entries
+from experiments._statistics import over_seeds
+from forestlab.figures.legend import Entry, inches_beside, legend_beside
+from forestlab.figures.style import COLOURS, dress
+from forestlab.figures.words import number_scale
+
+DOCUMENT = "003"
+SAYS = """
+A node may ask for more than one feature: for the side of a line in any direction, for the inside
+of a conic, or whether a number lies in a band. The document names such weak learners, and that ρ,
+the number of random parameters that a node tries, sets how alike trees are; it shows no numbers.
+
+Found: which shape is best depends on the data. With few trees lines and conics err less than axis
+cuts on spirals, and conics far less on rings; more trees close much of the gap, as the mean of many
+staircases is a smooth border too. Bands add little to axis cuts. Whatever the learner, a larger ρ
+makes its trees more alike.
+"""
+FEW, MANY = 3, 100
+SMALL, LARGE = 2, 50  # ρ
+LEARNERS = {"axis": "axis cuts", "oblique": "oblique lines", "quadratic": "conics",
+            "band": "bands"}  # fmt: skip
+LOOKS = dict(zip(LEARNERS, COLOURS, strict=False))
+SETS = {"spirals": "spirals", "annuli": "rings"}
+DRAWN = [("spirals", FEW, SMALL), ("spirals", FEW, LARGE), ("spirals", MANY, SMALL),
+         ("spirals", MANY, LARGE), ("annuli", FEW, LARGE), ("annuli", MANY, LARGE)]  # fmt: skip
+PLACES = (1, 3, 10, 30, 100)
+
+
+def table(runs):
+    """A row a run and number of trees; `attrs` has the planes of seed 0."""
+    parts: list = []
+    planes: dict = {}
+    for run in runs:
+        about = {
+            "dataset": run.params["dataset.name"],
+            "learner": run.params["learner.name"],
+            "rho": run.params["model.rho"],
+        }
+        accuracy = run.curve("by_trees/accuracy_test")
+        sizes = np.flatnonzero(np.isfinite(accuracy))
+        numbers: dict[str, Any] = {"n_trees": sizes, "error": 1.0 - accuracy[sizes]}
+        numbers["correlation"] = run.metrics["correlation/oob"]
+        parts.append(pd.DataFrame(about | {"seed": run.params["seed"]} | numbers))
+        if run.params["seed"] == 0:
+            seen = by_size(run, FEW, MANY)
+            planes |= {(*about.values(), size): plane for size, plane in seen.items()}
+    found = pd.concat(parts, ignore_index=True)
+    found.attrs["planes"] = planes
+    return found
+
+
+def draw(table):
+    regions = plane_entries(2)
+    lines = [Entry(name, LOOKS[learner], marker="o") for learner, name in LEARNERS.items()]
+    lines.append(Entry("bands: ± 1 sd of seeds", "none"))
+    figure, rows = paper(
+        "What a node asks: axis cuts, oblique lines, conics and bands, with few and many trees and "
+        "parameters",
+        [[2.1] * len(LEARNERS)] * (len(DRAWN) + 1),
+        [2.1] * (len(DRAWN) + 1),
+        right=max(inches_beside(regions), inches_beside(lines)),
+        gap=0.6,
+    )
+    for axes, (dataset, size, rho) in zip(rows, DRAWN, strict=False):
+        for ax, (learner, name) in zip(axes, LEARNERS.items(), strict=True):
+            found = table.attrs["planes"][dataset, learner, rho, size]
+            draw_plane(ax, found, f"{name}: {size} trees, ρ = {rho}")
+    for ax, (dataset, rho) in zip(rows[-1], product(SETS, (SMALL, LARGE)), strict=True):
+        of_panel = table[(table["dataset"] == dataset) & (table["rho"] == rho)]
+        for learner, colour in LOOKS.items():
+            banded(ax, of_panel[of_panel["learner"] == learner], "n_trees", "error", colour)
+        dress(ax, "number of trees", "error, test", f"{SETS[dataset]}: ρ = {rho}")
+        log_scale(ax, "x", PLACES)
+        number_scale(ax, "y")
+    legend_beside(rows[0][-1], regions)
+    legend_beside(rows[-1][-1], lines)
+    return figure
+
+
+def judge(table):
+    error = by_seed(table, "error")
+    alike = by_seed(table[table["n_trees"] == MANY], "correlation")
+
+    def gap(dataset: str, learner: str, size: int) -> pd.Series:
+        """How much more axis cuts err than another learner, of each seed, at the larger ρ."""
+        return error[dataset, "axis", LARGE, size] - error[dataset, learner, LARGE, size]
+
+    return [
+        *(
+            above(
+                f"error of {FEW} trees of axis cuts on {SETS[dataset]} less that of "
+                f"{LEARNERS[learner]}, ρ = {LARGE}",
+                over_seeds(gap(dataset, learner, FEW)),
+            )
+            for dataset, learner in (
+                ("spirals", "oblique"), ("spirals", "quadratic"), ("annuli", "quadratic"),
+            )
+        ),
+        below(
+            f"more trees close part of the gap: that to {LEARNERS['quadratic']} on "
+            f"{SETS['annuli']} with {MANY} trees less with {FEW}",
+            over_seeds(gap("annuli", "quadratic", MANY) - gap("annuli", "quadratic", FEW)),
+        ),
+        _more_alike(alike),
+    ]  # fmt: skip
+
+
+def by_seed(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """A row a seed, a column a set, learner, ρ and number of trees."""
+    keys = ["dataset", "learner", "rho", "n_trees"]
+    return table.pivot(index="seed", columns=keys, values=column)
+
+
+def _more_alike(alike: pd.DataFrame) -> Verdict:
+    return every(
+        f"trees are more alike with ρ = {LARGE} than with {SMALL}, whatever the set and the "
+        "learner: correlation",
+        [
+            above(
+                f"{LEARNERS[learner]} on {SETS[dataset]}",
+                over_seeds(
+                    alike[dataset, learner, LARGE, MANY] - alike[dataset, learner, SMALL, MANY]
+                ),
+            )
+            for dataset in SETS
+            for learner in LEARNERS
+        ],
+    )

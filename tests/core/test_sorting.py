@@ -1,0 +1,41 @@
+"""The sort of projected numbers against numpy's."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forestlab.core.sorting import RUN, sort_along
+
+TINY = np.finfo(float).smallest_subnormal
+NUMBERS = {  # what buckets are filled with
+    "even": lambda rng, n: rng.random(n),
+    "far out": lambda rng, n: np.append(rng.normal(size=n - 1), 1e12),
+    "skewed": lambda rng, n: np.exp(9 * rng.normal(size=n)),
+    "few values": lambda rng, n: rng.integers(0, 4, n) / 3 - 0.5,
+    "mostly one": lambda rng, n: np.where(rng.random(n) < 0.8, 0.0, rng.normal(size=n)),
+    "either zero": lambda rng, n: rng.choice([0.0, -0.0, 1.0], n),
+    "in order": lambda rng, n: np.arange(float(n)),
+    "falling": lambda rng, n: -(np.arange(float(n)) ** 3),
+    "no room": lambda rng, n: TINY * rng.integers(0, 9, n),
+    "neighbours": lambda rng, n: 1e9 + np.spacing(1e9) * rng.integers(0, 99, n),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 9 * RUN))
+def test_numbers_and_their_places_are_sorted(kind, seed, n):
+    """Equal ones stay in order; scratch is longer, and used before; buckets are left empty."""
+    numbers = NUMBERS[kind](np.random.default_rng(seed), n)
+    if numbers.min() == numbers.max():
+        return
+    into, spare = ((np.empty(n + 3), np.empty(n + 3, np.uint64)) for _ in range(2))
+    buckets = np.zeros(n, np.uint32)
+    order = np.argsort(numbers, kind="stable")
+    with np.errstate(over="ignore"):  # where there is no room
+        for _ in range(2):
+            sort_along(numbers, n, numbers.min(), numbers.max(), buckets, into, spare)
+            np.testing.assert_array_equal(into[0][:n], numbers[order])
+            np.testing.assert_array_equal(into[1][:n], order)
+            assert not buckets.any()
