@@ -1,5 +1,6 @@
 """Many trees: growing them, asking them, and the threads that do it."""
 
+from forestlab.forest.affinities import AFFINITIES, affinity
 from forestlab.forest.asking import Asked, DepthWalk, by_depth, combined, ends, places, tree_by_tree
 from forestlab.forest.bagging import bags, rows_outside
 from forestlab.forest.growing import (
@@ -14,6 +15,7 @@ from forestlab.forest.growing import (
 )
 from forestlab.forest.grown import Grown
 from forestlab.forest.importance import decreases, importances
+from forestlab.forest.maps import eigenmaps, groups_of
 from forestlab.forest.threads import (
     BLOCK_NUMBERS,
     BLOCK_ROWS,
@@ -23,12 +25,14 @@ from forestlab.forest.threads import (
 )
 
 __all__ = [
+    "AFFINITIES",
     "BLOCK_NUMBERS",
     "BLOCK_ROWS",
     "Asked",
     "DepthWalk",
     "Grown",
     "Recipe",
+    "affinity",
     "bags",
     "balance",
     "by_blocks",
@@ -37,7 +41,9 @@ __all__ = [
     "combined",
     "count_cuts",
     "decreases",
+    "eigenmaps",
     "ends",
+    "groups_of",
     "grow_forest",
     "grow_trees",
     "importances",

@@ -5,12 +5,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.model import interop, parameters
-from forestlab.model.base import ManyTrees, Model
+from forestlab.model.base import ManyTrees
+from forestlab.model.manifold import Neighbourly
 from forestlab.model.members import Members, joined
 from forestlab.tree.grown import GrownTree
 
 
-class OneTree(Model):
+class OneTree(Neighbourly):
     @property
     def tree_(self) -> GrownTree:
         """The tree, to print, walk and draw, with the arrays of scikit-learn's `Tree`."""
@@ -53,7 +54,7 @@ class OneTree(Model):
         return self.tree_.draw(ax, **options)
 
 
-class Ensemble(ManyTrees):
+class Ensemble(ManyTrees, Neighbourly):
     tree_type: type[OneTree]
 
     @property
