@@ -61,9 +61,9 @@ class Columns(NamedTuple):
     first: np.ndarray  # (n_features + 1,) int64: where column j's values begin
     lower: np.ndarray  # float64: the smallest value with each code
     upper: np.ndarray  # float64: the greatest value with each code; the same in an exact search
-    # (n_features,) float64: the columns' means and deviations, for learners that ask; else empty.
-    centre: np.ndarray = np.zeros(0)
-    scale: np.ndarray = np.zeros(0)
+    # (n_features,) float64: the columns' means and deviations, for learners that ask.
+    centre: np.ndarray | tuple[()] = ()
+    scale: np.ndarray | tuple[()] = ()
 
 
 NO_MEANS = np.zeros((0, 0))

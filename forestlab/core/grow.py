@@ -111,6 +111,17 @@ def may_split(settings, depth, n_rows):
     return enough_rows and depth < settings.max_depth
 
 
+@jitable
+def keeps_no_params(scratch):
+    """The learner's questions need no pool of parameters."""
+
+
+@jitable
+def forget_params(scratch):
+    """Those of the tree before."""
+    scratch.projections.n_params[0] = 0
+
+
 class KernelParts(NamedTuple):
     """What a kernel that grows trees is made of: names of the tables, and what is known of the
     data."""
@@ -154,6 +165,7 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
     size, score = sides.size, sides.score
     choose, send = make_chooser(criterion, parts), make_send(learner, missing)
     write, settle = learner.write, make_settle(missing)
+    begin = keeps_no_params if learner.draw is None else forget_params
     answer = make_answer(leaf)
 
     def grow(plan, rows, weights, features, key, scratch, stop):
@@ -164,7 +176,7 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
         settings = plan.settings
         nodes, stats, constant = scratch.nodes, scratch.stats, scratch.constant
         start_tree(scratch, features, rows.shape[0], key)
-        scratch.projections.n_params[0] = 0
+        begin(scratch)
         features_left = scratch.features[: features.shape[0]]
         n_nodes, n_waiting = 0, 1
         root_weight = 0.0

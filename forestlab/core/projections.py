@@ -22,7 +22,7 @@ TRIES = 16  # draws among all columns, until those that vary are listed
 
 
 class Projections(NamedTuple):
-    """Scratch of one thread; all of it is empty for learners that need none."""
+    """Scratch of one thread."""
 
     columns: np.ndarray  # (n_candidates, n_terms) int64: drawn for each candidate; -1: no more
     factors: np.ndarray  # (n_candidates, n_factors) float64
@@ -39,8 +39,6 @@ def make_projections(
     n_rows: int, n_features: int, n_candidates: int, n_terms: int, n_factors: int, n_slots: int,
     most_nodes: int,
 ) -> Projections:  # fmt: skip
-    if not n_terms:
-        n_rows = n_features = n_candidates = most_nodes = 0
     return Projections(
         np.empty((n_candidates, n_terms), np.int64),
         np.empty((n_candidates, n_factors)),

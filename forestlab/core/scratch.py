@@ -14,14 +14,14 @@ SEGMENTS = 64  # of a node's groups, at whose ends the two cuts of a band may li
 
 
 class Plan(NamedTuple):
-    """What stays the same from node to node."""
+    """What stays the same from node to node; what nobody asks for is an empty tuple."""
 
     columns: Columns
     y: np.ndarray  # (n_rows, n_targets) float64; class codes for classification
-    marks: np.ndarray  # (n_rows,) int32: rows with equal marks have equal targets
+    marks: np.ndarray | tuple[()]  # (n_rows,) int32: rows with equal marks have equal targets
     settings: Settings
-    # (n_targets, …) float64: what the criterion measures by, the same in all trees; else empty
-    yardstick: np.ndarray
+    # (n_targets, …) float64: what the criterion measures by, the same in all trees
+    yardstick: np.ndarray | tuple[()]
 
 
 class Node(NamedTuple):
@@ -74,7 +74,7 @@ QUESTION = np.dtype(
 
 
 class Bands(NamedTuple):
-    """Scratch of one thread; empty for learners that ask for one cut."""
+    """Scratch of one thread."""
 
     held: np.ndarray  # (SEGMENTS, n_slots) float64: what each segment holds
     before: np.ndarray  # (SEGMENTS, n_slots) float64: what it and those before it hold
@@ -83,7 +83,7 @@ class Bands(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Scratch of one thread; empty unless parameters are drawn without replacement."""
+    """Scratch of one thread, to draw parameters without replacement."""
 
     end: np.ndarray  # (n_features,) int64: the number after those of a feature's pairs
     drawn: np.ndarray  # int64: the numbers of pairs that were drawn
@@ -91,12 +91,16 @@ class Pairs(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """One thread's memory, as the kernel allocates nothing; pages it never touches cost nothing."""
+    """One thread's memory, as the kernel allocates nothing; pages it never touches cost nothing.
+
+    What only some kernels need is an empty tuple for the others: each array of a tuple that is
+    passed from function to function makes all of them longer to compile.
+    """
 
     # The tree so far.
     nodes: np.ndarray  # (most nodes,) NODE
     stats: np.ndarray  # (most nodes, n_stats) float64
-    means: np.ndarray  # (most nodes, n_means) float64: see leaves
+    means: np.ndarray | tuple[()]  # (most nodes, n_means) float64: see leaves
     # The nodes that wait: a stack of WAITING, and bits for the features constant in each.
     stack: np.ndarray
     constant: np.ndarray  # (…, words) uint64
@@ -114,13 +118,13 @@ class Scratch(NamedTuple):
     right_rows: np.ndarray  # (n,) uint32: rows on their way to the right child
     right_weights: np.ndarray  # (n,) float64
     scored: np.ndarray  # (1,) int64: cuts scored so far, by a kernel that counts them
-    projections: Projections
-    bands: Bands
-    pairs: Pairs
+    projections: Projections | tuple[()]
+    bands: Bands | tuple[()]
+    pairs: Pairs | tuple[()]
     # What a leaf's answer is found by: see leaves.
-    span: np.ndarray  # (n_means, 2) float64: the least and the greatest target of the root
-    density: np.ndarray  # (GRID,) float64
-    memo: np.ndarray  # float64: what a criterion notes of the node at hand
+    span: np.ndarray | tuple[()]  # (n_means, 2) float64: least and greatest target of the root
+    density: np.ndarray | tuple[()]  # (GRID,) float64
+    memo: np.ndarray | tuple[()]  # float64: what a criterion notes of the node at hand
 
 
 class Sizes(NamedTuple):
@@ -150,7 +154,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
     return Scratch(
         np.empty(most_nodes, NODE),
         np.empty((most_nodes, sizes.n_stats)),
-        np.empty((most_nodes, sizes.n_means)),
+        np.empty((most_nodes, sizes.n_means)) if sizes.n_means else (),
         np.empty(deepest, WAITING),
         np.zeros((deepest, (n_features + 63) // 64), np.uint64),
         np.empty((n_rows, n_parts), np.uint32),
@@ -168,24 +172,26 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         np.zeros(1, np.int64),
         make_projections(
             n_rows, n_features, n_candidates, settings.n_terms, sizes.n_factors, n_slots, most_nodes
-        ),
-        make_bands(n_slots, sizes.has_bands),
-        make_pairs(n_features, settings, n_features * min(n_rows, n_codes)),
-        np.empty((sizes.n_means, 2)),
-        np.empty(GRID),
-        np.empty(sizes.n_memo),
+        )
+        if settings.n_terms
+        else (),
+        make_bands(n_slots) if sizes.has_bands else (),
+        make_pairs(n_features, settings.rho, n_features * min(n_rows, n_codes))
+        if settings.pairs
+        else (),
+        np.empty((sizes.n_means, 2)) if sizes.n_means else (),
+        np.empty(GRID) if sizes.n_means else (),
+        np.empty(sizes.n_memo) if sizes.n_memo else (),
     )
 
 
-def make_bands(n_slots: int, wanted: bool) -> Bands:
-    n = SEGMENTS if wanted else 0
-    held, before, after = np.empty((3, n, n_slots))
-    return Bands(held, before, after, np.empty(n * (n - 1) // 2))
+def make_bands(n_slots: int) -> Bands:
+    held, before, after = np.empty((3, SEGMENTS, n_slots))
+    return Bands(held, before, after, np.empty(SEGMENTS * (SEGMENTS - 1) // 2))
 
 
-def make_pairs(n_features: int, settings: Settings, most_pairs: int) -> Pairs:
+def make_pairs(n_features: int, rho: int, most_pairs: int) -> Pairs:
     """Numbers are drawn only if there are more pairs than that, so room for `most_pairs` will do
     for any rho."""
-    n_drawn = min(settings.rho, most_pairs) if settings.pairs else 0
-    n_ends = n_features if settings.pairs else 0
-    return Pairs(np.empty(n_ends, np.int64), np.empty(n_drawn, np.int64), make_swapped(n_drawn))
+    n_drawn = min(rho, most_pairs)
+    return Pairs(np.empty(n_features, np.int64), np.empty(n_drawn, np.int64), make_swapped(n_drawn))

@@ -7,7 +7,7 @@ machines may share the trees of a forest out as they like and get the same bits.
 from collections.abc import Callable, Iterable
 from itertools import chain
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,11 +78,11 @@ class Training(NamedTuple):
 
     columns: Columns
     y: np.ndarray  # (n_rows, n_targets) float64; class codes for classification
-    marks: np.ndarray  # (n_rows,) int32: equal where targets are equal; empty if not needed
+    marks: np.ndarray | tuple[()]  # (n_rows,) int32: equal where targets are; () if not needed
     weights: np.ndarray  # (n_rows,) float64, of rows in a tree
     whole: bool  # all of them are whole numbers, and few enough to be counted exactly
     chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
-    yardstick: np.ndarray = np.zeros((0, 0))  # what the criterion measures by; empty if it does not
+    yardstick: np.ndarray | tuple[()] = ()  # what the criterion measures by; () if it does not
 
 
 def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
@@ -97,7 +97,7 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     columns = encode(X, mass, n_bins, n_jobs, len(MISSING[recipe.missing].sides) > 0)
     if is_drawn:
         columns = standardised(columns, mass, n_jobs)
-    marks = np.zeros(0, np.int32)
+    marks: np.ndarray | tuple[()] = ()
     if search.marked:
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
@@ -112,7 +112,7 @@ def yardstick_of(criterion: str | Own, y: np.ndarray, mass: np.ndarray | None, n
     and a tree does not depend on what others see of its bag."""
     row = None if isinstance(criterion, Own) else CRITERIA[criterion]
     if not isinstance(row, Entered) or row.yardstick is None:
-        return np.zeros((0, 0))
+        return ()
     mass = np.ones(len(y)) if mass is None else mass
     return np.ascontiguousarray(row.yardstick(y, mass, n_rows))
 
@@ -202,13 +202,17 @@ def grow_trees(
     trees = []
     for t in range(first, first + count):
         n = _grow_in(grow, training, recipe, key_of(seed, t), scratch, stop)
-        projections = scratch.projections
-        params = projections.params[: projections.n_params[0]].copy()
-        nodes, stats, means = (
-            part[:n].copy() for part in (scratch.nodes, scratch.stats, scratch.means)
-        )
-        trees.append(Tree(nodes, stats, params, np.zeros(0, np.uint64), means))
+        trees.append(_tree_in(scratch, n))
     return trees
+
+
+def _tree_in(scratch: Scratch, n: int) -> Tree:
+    """A copy of the tree of n nodes that was grown in there."""
+    pool: Any = scratch.projections
+    params = pool.params[: pool.n_params[0]].copy() if pool else np.zeros(0)
+    means = scratch.means[:n].copy() if isinstance(scratch.means, np.ndarray) else np.zeros((n, 0))
+    nodes, stats = scratch.nodes[:n].copy(), scratch.stats[:n].copy()
+    return Tree(nodes, stats, params, np.zeros(0, np.uint64), means)
 
 
 def count_cuts(training: Training, recipe: Recipe, seed: int, count: int) -> np.ndarray:
