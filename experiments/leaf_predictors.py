@@ -17,11 +17,12 @@ to reason about uncertainty.
 
 Of few trees that is so: the average of ten trees' posteriors gives more right labels than the vote
 of leaves that have decided, and its log loss is smaller, as the vote knows little uncertainty. But
-many trees that were made to decide disagree, which tells what their leaves do not: of a hundred the
-labels are as right either way, and it is the vote that has the smaller log loss, as an average of
-impure leaves is less sure than it could be. The mean of a leaf's numbers has a smaller squared
-error than their median or mode. But which number is the best to answer depends on how errors
-count: if absolutely, the median of each leaf does better than the mean, early as it decides.
+many trees that were made to decide disagree, which tells what their leaves do not: of a hundred
+the labels are as right either way, and it is the vote that has the smaller log loss, since an
+average of impure leaves is less sure than it could be. The mean of a leaf's numbers has a smaller
+squared error than their median or mode. But which number is the best to answer depends on how
+errors count: if absolutely, the median of each leaf does better than the mean, early as it
+decides.
 """
 # By set: the option that tells the ways apart, and these with their colours.
 WAYS = {

@@ -17,6 +17,7 @@ import numpy as np
 from forestlab.atomic import whole_file
 from forestlab.core.arrays import (
     LEAF,
+    NO_MEANS,
     NODE,
     STEP,
     Forest,
@@ -39,7 +40,8 @@ from forestlab.forest import Recipe
 
 VERSION = 1
 TEXT = "format.json"
-FOREST = [name for name in Forest._fields if name != "steps"]  # these are derived
+MEANS = "forest.means"  # only in files of forests that have them
+FOREST = [name for name in Forest._fields if name not in ("steps", "means")]  # steps are derived
 
 
 # ---- writing -----------------------------------------------------------------------------------
@@ -68,6 +70,7 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
     }
     arrays = {name: _without_objects(name, array) for name, array in arrays.items()}
     arrays |= {f"forest.{name}": getattr(forest, name) for name in FOREST}
+    arrays |= {MEANS: forest.means} if forest.means.shape[1] else {}
     arrays[TEXT] = np.frombuffer(json.dumps(text).encode(), np.uint8)
     with whole_file(Path(path)) as written, open(written, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
@@ -170,8 +173,9 @@ def native(value):
 
 
 def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    stored = {name: arrays.pop(f"forest.{name}") for name in FOREST if f"forest.{name}" in arrays}
-    forest = Forest(**stored, steps=np.empty(0, STEP))
+    stored = {name: arrays.pop(f"forest.{name}") for name in FOREST}
+    means = arrays.pop(MEANS, NO_MEANS)
+    forest = Forest(**stored, steps=np.empty(0, STEP), means=means)
     check_forest(forest, text["values"]["n_features_in_"])
     forest = with_steps(forest)
     recipe = _recipe(text["recipe"])
