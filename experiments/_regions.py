@@ -1,18 +1,17 @@
 """What a logged model of two features answers over the plane, and how to draw it."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from omegaconf import OmegaConf
 
 from experiments import LoggedRun
+from experiments._data import data_of
 from forestlab.figures.legend import Entry
 from forestlab.figures.regions import class_colours, fade
 from forestlab.figures.style import dress, ink
 from forestlab.figures.words import number_scale
-from forestlab.run.making import Shelf
 from forestlab.study.plane import Extent, grid_of
 
 POINT = 2.6  # size
@@ -27,8 +26,7 @@ class Plane(NamedTuple):
 
 def rows_of(run: LoggedRun, split: str) -> tuple[np.ndarray, np.ndarray]:
     """A run's training, validation or test rows, made again from its logged config."""
-    config: Any = OmegaConf.load(run.path("config.yaml"))
-    return Shelf().data(config).splits()[split]
+    return data_of(run).splits()[split]
 
 
 def training_rows(run: LoggedRun) -> tuple[np.ndarray, np.ndarray]:

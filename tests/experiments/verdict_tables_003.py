@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 from spoiling import Case, noise, normal, product, put, shift, shuffle, swap
 
+from experiments import bagging_time, boosting, manifold, max_margin, multiway_binary, variants
 from experiments import extra_trees as of_extra_trees
 from experiments import leaf_predictors as leaf_experiment
-from experiments import max_margin, variants
 from forestlab.datasets.toys import GAP
 
 # ---- combining, one strong feature, size -------------------------------------------------------
@@ -408,5 +408,101 @@ ENTROPY = {
     ),
 }  # fmt: skip
 
-CASES = SIMPLE | GROWN | VARIANTS | ENTROPY
+# ---- maps, ways, boosting, time ----------------------------------------------------------------
+
+
+def maps():
+    """Deeper maps are better and join fewer pairs; forests differ by the number of their trees."""
+    depths = product(part=["depth"], seed=range(8), depth=manifold.DEPTHS).assign(rising=0)
+    depths["accuracy"] = 0.6 + 0.015 * depths["depth"] + normal(len(depths), 0.01)
+    depths["joined"] = 1.0 - 0.04 * depths["depth"] + normal(len(depths), 0.005, 1)
+    linear = product(part=["linear"], seed=range(8), way=list(manifold.LINEAR))
+    linear["accuracy"] = 0.63 + normal(len(linear), 0.01, 2)
+    trees = product(part=["trees"], seed=range(8), n_trees=manifold.SIZES)
+    trees["zeros"] = 0.9 / trees["n_trees"] ** 0.2 + normal(len(trees), 0.005, 3)
+    trees["square"] = 0.04 / trees["n_trees"] * (1.0 + normal(len(trees), 0.02, 4))
+    return pd.concat([depths, linear, trees], ignore_index=True)
+
+
+def multiway():
+    """Each question of w ways leaves one row in w; fewer ways ask about more features."""
+    trees = product(part=["tree"], set=multiway_binary.SETS, seed=range(10), ways=[2, 4, 8])
+    is_middle = trees["set"] == multiway_binary.MIDDLE
+    slope = np.where(is_middle, 0.01, -0.01)
+    trees = trees.assign(rows=2600, differ=0, leaves=60, leaves_binary=60, inner_expected=59,
+                         inner_binary=59, depth_expected=8, depth_binary=8)  # fmt: skip
+    trees["accuracy"] = 0.7 + slope * trees["ways"] + normal(len(trees), 0.005)
+    trees["features"] = 6.0 - 0.5 * trees["ways"] + normal(len(trees), 0.05, 1)
+    levels = product(part=["level"], set=multiway_binary.SETS, seed=range(10), ways=[2, 4, 8],
+                     questions=range(4))  # fmt: skip
+    levels["rows"] = 600.0 / levels["ways"].astype(float) ** levels["questions"]
+    return pd.concat([trees, levels], ignore_index=True)
+
+
+BESIDE = {  # by set: tree, forest, boosting
+    "digits": (0.86, 0.98, 0.96),
+    "breast_cancer": (0.93, 0.96, 0.965),
+    "waveform": (0.70, 0.83, 0.82),
+    "diabetes": (-0.2, 0.31, 0.27),
+    "friedman1": (0.58, 0.79, 0.90),
+}
+
+
+def beside_boosting():
+    parts = []
+    for k, (name, scores) in enumerate(BESIDE.items()):
+        part = product(set=[name], seed=range(5), model=list(boosting.MODELS))
+        parts.append(part.assign(score=np.tile(scores, 5) + normal(len(part), 0.004, k)))
+    return pd.concat(parts, ignore_index=True)
+
+
+RATIOS = {"bags": 0.65, "half": 0.5, "features": 0.35, "threads": 0.55, bagging_time.LOOPS: 0.5}
+
+
+def timings():
+    table = product(turn=range(12), contrast=list(RATIOS)).assign(slow=0.5, cores=2, differ=0)
+    table["fast"] = 0.5 * table["contrast"].map(RATIOS) * np.exp(normal(len(table), 0.05))
+    return table
+
+
+TOLD = {
+    "manifold": Case(
+        maps,
+        {"linear maps are as good": shift("accuracy", 0.3, part="linear"),
+         "depth is no use": put("accuracy", 0.65, part="depth"),
+         "an affinity rises": put("rising", 1, part="depth", depth=4, seed=3),
+         "leaves join as many": put("joined", 0.9, part="depth"),
+         "more trees join no more": put("zeros", 0.5, part="trees"),
+         "forests of few are as near": put("square", 0.01, part="trees"),
+         "splits vary": noise("accuracy", 0.5, part="depth")},
+    ),
+    "multiway_binary": Case(
+        multiway,
+        {"a row is answered otherwise": put("differ", 1, part="tree", set="waveform", seed=2),
+         "a node is too many": put("inner_binary", 60, part="tree", ways=8, seed=1),
+         "a level is too many": put("depth_binary", 9, part="tree", ways=4, seed=1),
+         "a leaf is lost": put("leaves_binary", 59, part="tree", ways=2, seed=1),
+         "ways are exchanged": swap("ways", 2, 8),
+         "rows are as many": put("rows", 100.0, part="level"),
+         "sets are exchanged": swap("set", "twonorm", "ringnorm"),
+         "seeds vary": noise("accuracy", 0.5, part="tree")},
+    ),
+    "boosting": Case(
+        beside_boosting,
+        {"boosting is better": shift("score", 0.2, model="boosting"),
+         "forests are better": shift("score", 0.2, model="forest"),
+         "a tree is as good": shift("score", 0.12, model="tree", set="waveform"),
+         "repeats vary": noise("score", 0.2)},
+    ),
+    "bagging_time": Case(
+        timings,
+        {"bags take longer": put("fast", 0.6, contrast="bags"),
+         "half of the rows take as long": put("fast", 0.5, contrast="half"),
+         "few features take longer": put("fast", 0.6, contrast="features"),
+         "threads change an answer": put("differ", 1),
+         "threads wait for each other": put("fast", 0.45, contrast="threads")},
+    ),
+}  # fmt: skip
+
+CASES = SIMPLE | GROWN | VARIANTS | ENTROPY | TOLD
 assert GAP > 0.2  # the distances above are near, or not, by it
