@@ -85,7 +85,6 @@ class Scratch(NamedTuple):
     # The tree so far.
     nodes: np.ndarray  # (most nodes,) NODE
     stats: np.ndarray  # (most nodes, n_stats) float64
-    means: np.ndarray  # (most nodes, n_means) float64: see leaves
     # The nodes that wait: a stack of WAITING, and bits for the features constant in each.
     stack: np.ndarray
     constant: np.ndarray  # (…, words) uint64
@@ -105,7 +104,8 @@ class Scratch(NamedTuple):
     scored: np.ndarray  # (1,) int64: cuts scored so far, by a kernel that counts them
     projections: Projections
     bands: Bands
-    # What a leaf's answer is found by: see leaves.
+    # What nodes answer, if not their means: see leaves.
+    means: np.ndarray  # (most nodes, n_means) float64: beside the tree's statistics
     span: np.ndarray  # (n_means, 2) float64: the least and the greatest target of the root
     density: np.ndarray  # (GRID,) float64
 
@@ -133,7 +133,6 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
     return Scratch(
         np.empty(most_nodes, NODE),
         np.empty((most_nodes, n_stats)),
-        np.empty((most_nodes, n_means)),
         np.empty(deepest, WAITING),
         np.zeros((deepest, (n_features + 63) // 64), np.uint64),
         np.empty((n_rows, n_parts), np.uint32),
@@ -153,6 +152,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
             n_rows, n_features, n_candidates, settings.n_terms, n_factors, n_slots, most_nodes
         ),
         make_bands(n_slots, has_bands),
+        np.empty((most_nodes, n_means)),
         np.empty((n_means, 2)),
         np.empty(GRID),
     )

@@ -41,6 +41,9 @@ def test_every_node_has_its_place(n_rows, max_depth, min_samples_leaf):
     assert len(scratch.nodes) >= 2 * most_leaves - 1
     assert scratch.nodes.dtype == NODE
     assert scratch.stats.shape == (len(scratch.nodes), SIZES.n_stats)
+    assert scratch.means.shape == (len(scratch.nodes), 0)
+    several = make_scratch(SIZES._replace(n_rows=n_rows, n_means=2), settings)
+    assert (several.means.shape, several.span.shape) == ((len(scratch.nodes), 2), (2, 2))
     assert len(scratch.stack) == len(scratch.constant) > min(max_depth, n_rows - 1)
 
 
