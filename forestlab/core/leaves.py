@@ -41,9 +41,9 @@ def make_answer(leaf: Leaf) -> Callable:
 
     @jitable
     def answer(y, rows, weights, scratch, i):
-        stats, means = scratch.stats[i], scratch.means[i]
+        stats, means = scratch.stats[i], scratch.answers.means[i]
         if i == 0:
-            note_span(y, rows, scratch.span)
+            note_span(y, rows, scratch.answers.span)
         for k in range(y.shape[1]):
             means[k] = stats[1 + k]
         for k in range(y.shape[1]):
@@ -96,10 +96,10 @@ def median(y, rows, weights, scratch, i, k):
 @jitable
 def mode(y, rows, weights, scratch, i, k):
     deviations = scratch.stats[i, 1 + y.shape[1] + k]
-    low, high = scratch.span[k, 0], scratch.span[k, 1]
+    low, high = scratch.answers.span[k, 0], scratch.answers.span[k, 1]
     if deviations == 0.0:
-        return scratch.means[i, k]  # all targets are equal
-    density = scratch.density
+        return scratch.answers.means[i, k]  # all targets are equal
+    density = scratch.answers.density
     step = (high - low) / (density.shape[0] - 1)
     width = min(max(scott(weights, deviations), step), high - low)
     greatest = 0.0

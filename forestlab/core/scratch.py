@@ -90,6 +90,14 @@ class Pairs(NamedTuple):
     swapped: Swapped
 
 
+class Answers(NamedTuple):
+    """What nodes answer, if not their means, is found by: see leaves."""
+
+    means: np.ndarray  # (most nodes, n_means) float64: beside the tree's statistics
+    span: np.ndarray  # (n_means, 2) float64: the least and the greatest target of the root
+    density: np.ndarray  # (GRID,) float64
+
+
 class Scratch(NamedTuple):
     """One thread's memory, as the kernel allocates nothing; pages it never touches cost nothing.
 
@@ -100,7 +108,6 @@ class Scratch(NamedTuple):
     # The tree so far.
     nodes: np.ndarray  # (most nodes,) NODE
     stats: np.ndarray  # (most nodes, n_stats) float64
-    means: np.ndarray | tuple[()]  # (most nodes, n_means) float64: see leaves
     # The nodes that wait: a stack of WAITING, and bits for the features constant in each.
     stack: np.ndarray
     constant: np.ndarray  # (…, words) uint64
@@ -121,9 +128,7 @@ class Scratch(NamedTuple):
     projections: Projections | tuple[()]
     bands: Bands | tuple[()]
     pairs: Pairs | tuple[()]
-    # What a leaf's answer is found by: see leaves.
-    span: np.ndarray | tuple[()]  # (n_means, 2) float64: least and greatest target of the root
-    density: np.ndarray | tuple[()]  # (GRID,) float64
+    answers: Answers | tuple[()]
     memo: np.ndarray | tuple[()]  # float64: what a criterion notes of the node at hand
 
 
@@ -154,7 +159,6 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
     return Scratch(
         np.empty(most_nodes, NODE),
         np.empty((most_nodes, sizes.n_stats)),
-        np.empty((most_nodes, sizes.n_means)) if sizes.n_means else (),
         np.empty(deepest, WAITING),
         np.zeros((deepest, (n_features + 63) // 64), np.uint64),
         np.empty((n_rows, n_parts), np.uint32),
@@ -179,10 +183,13 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         make_pairs(n_features, settings.rho, n_features * min(n_rows, n_codes))
         if settings.pairs
         else (),
-        np.empty((sizes.n_means, 2)) if sizes.n_means else (),
-        np.empty(GRID) if sizes.n_means else (),
+        make_answers(most_nodes, sizes.n_means) if sizes.n_means else (),
         np.empty(sizes.n_memo) if sizes.n_memo else (),
     )
+
+
+def make_answers(most_nodes: int, n_means: int) -> Answers:
+    return Answers(np.empty((most_nodes, n_means)), np.empty((n_means, 2)), np.empty(GRID))
 
 
 def make_bands(n_slots: int) -> Bands:

@@ -210,7 +210,8 @@ def _tree_in(scratch: Scratch, n: int) -> Tree:
     """A copy of the tree of n nodes that was grown in there."""
     pool: Any = scratch.projections
     params = pool.params[: pool.n_params[0]].copy() if pool else np.zeros(0)
-    means = scratch.means[:n].copy() if isinstance(scratch.means, np.ndarray) else np.zeros((n, 0))
+    answers: Any = scratch.answers
+    means = answers.means[:n].copy() if answers else np.zeros((n, 0))
     nodes, stats = scratch.nodes[:n].copy(), scratch.stats[:n].copy()
     return Tree(nodes, stats, params, np.zeros(0, np.uint64), means)
 

@@ -41,6 +41,9 @@ def test_every_node_has_its_place(n_rows, max_depth, min_samples_leaf):
     assert len(scratch.nodes) >= 2 * most_leaves - 1
     assert scratch.nodes.dtype == NODE
     assert scratch.stats.shape == (len(scratch.nodes), SIZES.n_stats)
+    assert scratch.answers == ()
+    several = make_scratch(SIZES._replace(n_rows=n_rows, n_means=2), settings).answers
+    assert (several.means.shape, several.span.shape) == ((len(scratch.nodes), 2), (2, 2))
     assert len(scratch.stack) == len(scratch.constant) > min(max_depth, n_rows - 1)
 
 
@@ -55,7 +58,8 @@ def test_every_row_has_its_place():
     assert scratch.slots.shape == scratch.amounts.shape == (20, 2)
     assert scratch.right_rows.shape == scratch.right_weights.shape == (20,)
     assert scratch.slots.dtype == scratch.right_rows.dtype == np.uint32
-    assert {len(side) for side in scratch[6:10]} == {4}
+    sides = scratch.sums, scratch.total, scratch.left, scratch.right
+    assert {len(side) for side in sides} == {4}
     assert scratch.features.shape == scratch.swaps.shape == (3,)
     assert scratch.scored.tolist() == [0]
     assert scratch.scored.dtype == np.int64
