@@ -178,7 +178,7 @@ def standardised(columns: Columns, weights=None, n_jobs: int = 1) -> Columns:
         values = columns.lower[columns.first[j] : columns.first[j + 1]]
         seen = np.bincount(columns.codes[j], weights, len(values))[: len(values)]
         seen = seen / seen.sum()
-        size = float(np.abs(values).max()) or 1.0
+        size = float(np.abs(values).max(initial=0.0)) or 1.0  # a column may have no values at all
         mean = float((values / size) @ seen)
         spread = float(np.sqrt((values / size - mean) ** 2 @ seen))
         centre[j], scale[j] = mean * size, (spread if spread > 0.0 else 1.0) * size
