@@ -182,11 +182,12 @@ def standardised(columns: Columns, weights=None, n_jobs: int = 1) -> Columns:
         values = columns.lower[columns.first[j] : columns.first[j + 1]]
         seen = np.bincount(columns.codes[j], weights, len(values))[: len(values)]
         seen = seen / seen.sum()
-        size = float(np.abs(values).max()) or 1.0
+        size = float(np.abs(values).max(initial=0.0)) or 1.0  # a column may have no values at all
         values = values / size
         mean = float(np.sum(values * seen))
         spread = float(np.sqrt(np.sum((values - mean) ** 2 * seen)))
-        spread = max(spread, LEAST * float(values[-1] - values[0])) or 1.0
+        reach = float(values[-1] - values[0]) if len(values) else 0.0
+        spread = max(spread, LEAST * reach) or 1.0
         centre[j], scale[j] = mean * size, spread * size
 
     with ThreadPoolExecutor(n_jobs) as pool:

@@ -231,6 +231,57 @@ def test_input_is_left_as_it_was(max_bins):
     np.testing.assert_array_equal(X, before)
 
 
+# ---- means and deviations ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("max_bins", [0, 4])
+def test_means_and_deviations_are_those_of_the_rows(max_bins, weighted):
+    """Of the smallest value of each code; missing values and rows of no weight are none of it."""
+    rng = np.random.default_rng(0)
+    X = with_holes(rng, rng.normal(3, 2, (60, 3)).round(1), [0, 0.2, 0.8])
+    weights = quarters(rng, 60) if weighted else None
+    mass = np.ones(60) if weights is None else weights
+    assert not weighted or (mass == 0).any()
+    encoded = encode(X, weights, max_bins, missing=True)
+    found = standardised(encoded, weights)
+    assert_same(found[:4], encoded[:4])
+    for j, (codes, lower, _) in enumerate(tables(encoded)):
+        seen = ~np.isnan(X[:, j]) & (mass > 0)
+        values, w = lower[codes[seen]], mass[seen] / mass[seen].sum()
+        mean = w @ values
+        np.testing.assert_allclose(found.centre[j], mean, rtol=1e-12)
+        np.testing.assert_allclose(found.scale[j], np.sqrt(w @ (values - mean) ** 2), rtol=1e-12)
+
+
+def test_deviations_of_any_size_are_told():
+    """Of numbers whose squares no float holds."""
+    unit = np.array([1.0, -3.0, 2.0, 0.5])
+    sizes = np.array([1e-300, 1e-5, 1.0, 1e300])
+    found = standardised(encode(unit[:, None] * sizes))
+    np.testing.assert_allclose(found.centre, unit.mean() * sizes, rtol=1e-12)
+    np.testing.assert_allclose(found.scale, unit.std() * sizes, rtol=1e-12)
+    assert found.centre.dtype == found.scale.dtype == np.float64
+
+
+def test_equal_numbers_have_their_size_for_a_deviation_and_zeros_1():
+    found = standardised(encode(np.array([[5.0, -0.25, 0.0]] * 3)))
+    assert found.centre.tolist() == [5.0, -0.25, 0.0]
+    assert found.scale.tolist() == [5.0, 0.25, 1.0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_column_without_values_has_the_deviation_1():
+    found = standardised(encode(np.array([[np.nan, 2.0], [np.nan, 4.0]]), missing=True))
+    assert found.centre.tolist() == [0.0, 3.0]
+    assert found.scale.tolist() == [1.0, 1.0]
+
+
+def test_any_number_of_threads_gives_the_same_means():
+    encoded = encode(np.random.default_rng(0).normal(size=(40, 33)))
+    assert_same(standardised(encoded, n_jobs=4), standardised(encoded))
+
+
 # ---- float32 -----------------------------------------------------------------------------------
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from forestlab.core.arrays import NODE, Settings
-from forestlab.core.scratch import Sizes, make_scratch
+from forestlab.core.groups import make_groups
+from forestlab.core.scratch import QUESTION, SEGMENTS, WAITING, Sizes, make_scratch
 
 PLAIN = Settings(
     max_depth=2**31,
@@ -48,9 +49,52 @@ def test_every_node_has_its_place(n_rows, max_depth, min_samples_leaf):
 
 
 @pytest.mark.parametrize("rho", [0, 3, 40])
-def test_every_question_has_its_place(rho):
-    scratch = make_scratch(SIZES, PLAIN._replace(rho=rho))
-    assert len(scratch.found) == max(rho, SIZES.n_features)
+@pytest.mark.parametrize("max_features", [1, 30])
+@pytest.mark.parametrize("n_terms", [0, 2])
+def test_every_question_has_its_place(rho, max_features, n_terms):
+    """Of one column each there are no more than features; others are drawn."""
+    settings = PLAIN._replace(rho=rho, max_features=max_features, n_terms=n_terms)
+    scratch = make_scratch(SIZES, settings)
+    drawn = max_features if n_terms else 0
+    assert len(scratch.found) == max(rho, SIZES.n_features, drawn)
+    assert scratch.found.dtype == QUESTION
+    assert scratch.stack.dtype == WAITING
+
+
+@pytest.mark.parametrize("n_codes", [7, 50])
+def test_every_key_has_its_place(n_codes):
+    """Keys of a projection are the ranks of its rows, however few codes columns have."""
+    plain = make_scratch(SIZES._replace(n_codes=n_codes), PLAIN).groups
+    projected = make_scratch(SIZES._replace(n_codes=n_codes), PLAIN._replace(n_terms=2)).groups
+    for groups, n_keys in ((plain, n_codes), (projected, max(n_codes, 20))):
+        twin = make_groups(SIZES.n_rows, n_keys, SIZES.n_slots)
+        assert [(part.shape, part.dtype) for part in groups] == [
+            (part.shape, part.dtype) for part in twin
+        ]
+
+
+def test_every_projection_has_its_place():
+    settings = PLAIN._replace(n_terms=3, max_features=11)
+    scratch = make_scratch(SIZES._replace(n_factors=9), settings)
+    projections = scratch.projections
+    assert projections.columns.shape == (11, 3)
+    assert projections.factors.shape == (11, 9)
+    rows = projections[2:9]  # numbers, places and ends of keys
+    assert {part.shape for part in rows} == {(20,)}
+    assert projections.varying.shape == (3,)
+    # Half of the nodes ask: a count, columns, factors and shares each.
+    assert len(projections.params) == len(scratch.nodes) // 2 * (1 + 2 * 3 + 9)
+    assert len(projections.fit) == 3 * (2 * 3 + SIZES.n_slots + 4) + SIZES.n_slots
+    assert projections.n_params.tolist() == [0]
+    assert not sum(part.size for part in make_scratch(SIZES, PLAIN).projections[2:10])
+
+
+def test_every_band_has_its_place():
+    wanted = make_scratch(SIZES._replace(has_bands=True), PLAIN).bands
+    assert [part.shape for part in wanted[:3]] == 3 * [(SEGMENTS, SIZES.n_slots)]
+    assert wanted[3].shape == (SEGMENTS * (SEGMENTS - 1) // 2,)  # pairs of their ends
+    assert {part.dtype for part in wanted} == {np.dtype(np.float64)}
+    assert not sum(part.size for part in make_scratch(SIZES, PLAIN).bands)
 
 
 def test_every_row_has_its_place():

@@ -66,6 +66,25 @@ def test_two_nodes_joined_are_the_node_of_all_their_rows(task, n_targets):
     np.testing.assert_array_equal((one, two), before)
 
 
+@for_each
+def test_one_target_of_several_has_the_statistics_of_it_alone(task, n_targets):
+    made = list(nodes(task, n_targets, 4))
+    stats, row = stats_of(task, made), TASKS[task]
+    assert row.n_targets(stats.shape[1]) == n_targets
+    for k in range(n_targets):
+        found = row.of_target(stats, k)
+        alone = stats_of(task, [(y[:, k : k + 1], w) for y, w in made])
+        np.testing.assert_allclose(found, alone, **CLOSE)
+        assert found.flags.c_contiguous  # as kernels take them
+
+
+@for_each
+def test_slots_and_parts_are_as_many_as_contributions(task, n_targets):
+    sizes = N_CLASSES[task], n_targets
+    expected = (3, 1) if N_CLASSES[task] else (1 + n_targets, 1 + n_targets)
+    assert (TASKS[task].n_slots(*sizes), TASKS[task].n_parts(*sizes)) == expected
+
+
 @pytest.mark.parametrize("n_targets", [1, 3])
 def test_variances_are_those_of_the_rows(n_targets):
     made = list(nodes("regression", n_targets, 3))
