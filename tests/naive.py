@@ -198,6 +198,12 @@ def gaussian(y, w, yardstick):
     return np.linalg.slogdet(2 * np.pi * np.e * covariance)[1] / 2
 
 
+def gaussian_diagonal(y, w, yardstick):
+    """½ log(2πe σ²) of each target, with the ridge."""
+    variances = w @ (y - w @ y / w.sum()) ** 2 / w.sum() + yardstick
+    return np.log(2 * np.pi * np.e * variances).sum() / 2
+
+
 IMPURITIES = {
     "gini": gini,
     "entropy": entropy,
@@ -207,6 +213,7 @@ IMPURITIES = {
     "variance": variance,
     "squared_error": variance,
     "gaussian": gaussian,
+    "gaussian_diagonal": gaussian_diagonal,
 }
 
 
@@ -218,7 +225,7 @@ def ridges(y, mass, n):
 
 
 # What a criterion knows of all training rows, with their mass and number.
-YARDSTICKS = {"gaussian": ridges}
+YARDSTICKS = {"gaussian": ridges, "gaussian_diagonal": ridges}
 
 
 def yardstick_of(criterion, y, mass, n):
@@ -231,7 +238,7 @@ def impurity_of(criterion, y, w, yardstick):
 
 
 # By what a tie of n rows is measured, if not by the impurity.
-ROUNDINGS = {"gaussian": lambda n, n_targets: n_targets * (1 + 1e6 / n)}
+ROUNDINGS = dict.fromkeys(YARDSTICKS, lambda n, n_targets: n_targets * (1 + 1e6 / n))
 
 
 def tie_of(criterion, n, weight, impurity, n_targets):

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core import gaussian
+from forestlab.core import diagonal, gaussian
 from forestlab.core.jit import jitable
 
 # ---- classification: a slot a class ------------------------------------------------------------
@@ -286,4 +286,5 @@ CRITERIA: dict[str, Criterion | Entered] = {
     "variance": _moments(variance_add, variance_score, variance_impurity),
     "squared_error": _moments(variance_add, variance_score, variance_impurity, alias_of="variance"),
     "gaussian": _entered(gaussian, yardstick=gaussian.yardstick),
+    "gaussian_diagonal": _entered(diagonal, yardstick=diagonal.yardstick),
 }

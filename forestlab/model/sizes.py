@@ -5,7 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.model import interop, parameters
-from forestlab.model.base import ManyTrees, Model
+from forestlab.model.base import Model, Voters
 from forestlab.model.members import Members, joined
 from forestlab.tree.grown import GrownTree
 
@@ -53,7 +53,7 @@ class OneTree(Model):
         return self.tree_.draw(ax, **options)
 
 
-class Ensemble(ManyTrees):
+class Ensemble(Voters):
     tree_type: type[OneTree]
 
     @property
