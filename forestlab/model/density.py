@@ -71,7 +71,7 @@ class DensityForest(DensityMixin, ManyTrees):
             "these normal distributions.",
         ),
         "min_samples_leaf": (
-            "int or float, default=20",
+            "int or float, default=10",
             "Rows (or share of rows) each child must keep; of less than a few a variance is not "
             "known.",
         ),
@@ -92,7 +92,7 @@ class DensityForest(DensityMixin, ManyTrees):
         *,
         covariance="diagonal",
         max_depth=None,
-        min_samples_leaf=20,
+        min_samples_leaf=10,
         min_impurity_decrease=0.0,
         ridge=1e-3,
         max_features=None,

@@ -417,9 +417,9 @@ def require_squares(y: np.ndarray, weights: np.ndarray | None, name: str = "y") 
     heaviest = 1.0 if weights is None else float(weights.max())
     lightest = 1.0 if weights is None else float(weights[weights > 0].min())
     with np.errstate(over="ignore", under="ignore"):
-        most = len(y) * heaviest * float(2.0 * np.abs(y).max()) ** 2
+        most = len(y) * heaviest * float(np.square(2.0 * np.abs(y).max()))
         spread = float(np.ptp(y, axis=0).max())
-        least = lightest * spread**2
+        least = lightest * float(np.square(spread))
     if most > 1e300:
         raise ValueError(
             f"{name} (up to {np.abs(y).max():g}) and sample_weight (up to {heaviest:g}) are too "

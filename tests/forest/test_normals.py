@@ -93,7 +93,7 @@ def test_rows_are_drawn_from_the_density(cell, n_columns):
     weight = np.exp(log_densities(normals, np.zeros(len(grid), int), grid))
     for k in range(n_columns):
         for m in range(k + 1):
-            for of in (lambda X: X[:, k], lambda X, k=k, m=m: X[:, k] * X[:, m]):
+            for of in (lambda X, k=k: X[:, k], lambda X, k=k, m=m: X[:, k] * X[:, m]):
                 found, expected = of(rows), np.average(of(grid), weights=weight)
                 # Four standard errors of the mean, and what 60 steps leave out of it.
                 off = 4 * found.std() / np.sqrt(n) + 2e-3 * np.abs(of(grid)).max()
