@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Uniform,
     )
     from forestlab.core.register import register_criterion
+    from forestlab.model.density import DensityForest
     from forestlab.model.estimators import (
         ForestClassifier,
         ForestRegressor,
@@ -36,6 +37,7 @@ __all__ = [
     "Axis",
     "Band",
     "Boundary",
+    "DensityForest",
     "Exact",
     "Fitted",
     "ForestClassifier",
@@ -56,6 +58,7 @@ _SEARCHES = ("Boundary", "Exact", "Histogram", "Uniform")
 _LEARNERS = ("Axis", "Band", "Fitted", "Oblique", "Quadratic")
 _HOMES = {
     **dict.fromkeys((*_SEARCHES, *_LEARNERS), "forestlab.core.options"),
+    "DensityForest": "forestlab.model.density",
     "TreeView": "forestlab.tree.view",
     "build_tree": "forestlab.tree.handmade",
     "register_criterion": "forestlab.core.register",

@@ -242,6 +242,12 @@ def kde(y, w, grids):
     return np.mean(found)
 
 
+def gaussian_diagonal(y, w, yardstick):
+    """½ log(2πe σ²) of each target, with the ridge."""
+    variances = w @ (y - w @ y / w.sum()) ** 2 / w.sum() + yardstick
+    return np.log(2 * np.pi * np.e * variances).sum() / 2
+
+
 IMPURITIES = {
     "gini": gini,
     "entropy": entropy,
@@ -254,6 +260,7 @@ IMPURITIES = {
     "poisson": poisson,
     "gaussian": gaussian,
     "kde": kde,
+    "gaussian_diagonal": gaussian_diagonal,
 }
 
 
@@ -282,7 +289,7 @@ def grids(y, mass, n):
 
 
 # What a criterion knows of all training rows, with their mass and number.
-YARDSTICKS = {"gaussian": ridges, "kde": grids}
+YARDSTICKS = {"gaussian": ridges, "gaussian_diagonal": ridges, "kde": grids}
 
 
 def yardstick_of(criterion, y, mass, n):
@@ -297,6 +304,7 @@ def impurity_of(criterion, y, w, yardstick):
 # By what a tie of n rows is measured, if not by the impurity.
 ROUNDINGS = {
     "gaussian": lambda n, n_targets: n_targets * (1 + 1e6 / n),
+    "gaussian_diagonal": lambda n, n_targets: n_targets * (1 + 1e6 / n),
     "kde": lambda n, n_targets: np.log(64),
 }
 

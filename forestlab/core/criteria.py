@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core import absolute, gaussian, kde, poisson
+from forestlab.core import absolute, diagonal, gaussian, kde, poisson
 from forestlab.core.jit import jitable
 
 # ---- classification: a slot a class ------------------------------------------------------------
@@ -293,4 +293,5 @@ CRITERIA: dict[str, Criterion | Entered] = {
     "poisson": _entered(poisson, at_boundaries=False, counts=True),
     "gaussian": _entered(gaussian, yardstick=gaussian.yardstick),
     "kde": _entered(kde, yardstick=kde.yardstick),
+    "gaussian_diagonal": _entered(diagonal, yardstick=diagonal.yardstick),
 }

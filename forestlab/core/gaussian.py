@@ -29,12 +29,14 @@ RIDGE = 1e-6
 NATS = log(2.0 * pi * e)  # twice the entropy of a variance of 1
 
 
-def yardstick(y: np.ndarray, mass: np.ndarray, n_rows: float) -> np.ndarray:
-    """The ridge of each target, (n_targets, 1)."""
+def yardstick(
+    y: np.ndarray, mass: np.ndarray, n_rows: float, of_variance: float = RIDGE
+) -> np.ndarray:
+    """The ridge of each target, a share of its variance, (n_targets, 1)."""
     seen = mass > 0.0
     y, shares = y[seen] - y[seen][:1], mass[seen] / mass.sum()
     variance = shares @ (y - shares @ y) ** 2
-    ridge = np.maximum(RIDGE * variance, np.finfo(float).tiny)
+    ridge = np.maximum(of_variance * variance, np.finfo(float).tiny)
     return np.where(np.ptp(y, axis=0) > 0.0, ridge, 1.0)[:, None]
 
 

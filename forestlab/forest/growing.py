@@ -246,6 +246,11 @@ def tree_seed(seed: int, t: int) -> int:
     return int(key_of(seed, t)) >> 33
 
 
+def rows_of(training: Training, recipe: Recipe, seed: int, t: int):
+    """The rows that tree t grows on, in order, and their weights."""
+    return _rows_of(training, recipe, key_of(seed, t))
+
+
 def _rows_of(training: Training, recipe: Recipe, key) -> tuple[np.ndarray, np.ndarray]:
     """The rows a tree grows on and their weights; rows of no weight are left out."""
     n_rows = len(training.y)

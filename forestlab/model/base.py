@@ -1,7 +1,8 @@
 """What the estimators are made of: they validate, delegate and name things.
 
-`Model` is what all share; `Classifier` and `Regressor` add a task, `ManyTrees` what is asked of
-several trees at once. See sizes for the rest.
+`Model` is what all share; `Predictor` adds answers, `Classifier` and `Regressor` a task,
+`ManyTrees` what is asked of several trees at once, `Voters` what only those say that left a row
+out. See sizes for the rest.
 """
 
 import warnings
@@ -32,6 +33,7 @@ from forestlab.forest import (
     prepare,
     product,
 )
+from forestlab.forest.growing import Training
 from forestlab.model import parameters, storage
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, score
 from forestlab.model.values import inside
@@ -40,7 +42,7 @@ from forestlab.tree.view import TreeView
 
 
 class Model(BaseEstimator):
-    """What all four estimators share. A fitted one holds:
+    """What all estimators share. A fitted one holds:
 
     forest_ : core.arrays.Forest, the trees as arrays
     recipe_, seed_ : what they were grown by
@@ -58,14 +60,15 @@ class Model(BaseEstimator):
     def get_params(self, deep=True) -> dict[str, Any]:
         """The parameters by name; with `deep` the options of values too, as search__ties."""
         params = super().get_params(deep=deep)
-        for group in OPTIONS if deep else ():
+        for group in self._groups() if deep else ():
             said = inside(group, params[group])
             params |= {f"{group}__{name}": item for name, item in said.items()}
         return params
 
     def set_params(self, **params):
         """Set parameters; search__ties=… gives `search` another option, name or value."""
-        nested = {key for key in params if "__" in key and key.split("__")[0] in OPTIONS}
+        groups = self._groups()
+        nested = {key for key in params if "__" in key and key.split("__")[0] in groups}
         super().set_params(**{key: item for key, item in params.items() if key not in nested})
         for key in sorted(nested):
             group, _, name = key.partition("__")
@@ -74,6 +77,10 @@ class Model(BaseEstimator):
             if value != options.as_value(group, before):  # a name that says the same stays
                 setattr(self, group, value)
         return self
+
+    def _groups(self) -> list[str]:
+        """Of the parameters those that are values with options inside."""
+        return [group for group in OPTIONS if hasattr(self, group)]
 
     # ---- growing ----
 
@@ -90,7 +97,7 @@ class Model(BaseEstimator):
         begun = self._begun(X)
         X, y = self._validated(X, y)
         targets, classes = self._encode_targets(y)
-        params = self.get_params(deep=False)
+        params = self._growing_params()
         recipe = parameters.recipe(params, self.task, X.shape, len(classes))
         parameters.require_moderate(X, recipe.learner)
         parameters.warn_of_functions(recipe)
@@ -100,6 +107,7 @@ class Model(BaseEstimator):
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
         self._check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
+        training = self._measured(training, product(weights, chances))
         seed = self._seed_of(begun, recipe, training, classes)
         show = self._progress if self.verbose else None
         forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show, begun)
@@ -110,8 +118,23 @@ class Model(BaseEstimator):
         self.recipe_, self.seed_ = recipe, seed
         self.n_rows_, self.chances_ = len(X), training.chances
         self.n_outputs_ = targets.shape[1]
+        self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
         return self
+
+    def _growing_params(self) -> dict[str, Any]:
+        """All that a recipe is made of, by name."""
+        return self.get_params(deep=False)
+
+    def _measured(self, training: Training, mass) -> Training:
+        """The training data with what else a model knows of all rows, given their mass."""
+        return training
+
+    def _keep_more(self, training: Training) -> None:
+        pass
+
+    def _check_stored(self) -> None:
+        """Raise ValueError unless what a file held beside trees goes with them."""
 
     def _begun(self, X) -> Forest | None:
         """The trees that there are already, if more are to be grown to them."""
@@ -163,27 +186,10 @@ class Model(BaseEstimator):
         check_is_fitted(self, "forest_")
         return validate_data(self, X, dtype="numeric", reset=False)
 
-    def _answer(self, X, depth=None, outside=None) -> tuple[np.ndarray, np.ndarray]:
-        combine = parameters.combiner(self.combine, self.task)
-        depth = parameters.depth_limit(depth)
-        n_jobs = parameters.n_threads(self.n_jobs)
-        return combined(self.forest_, self.task, combine, X, depth, n_jobs, outside)
-
     def _ends(self, X, depth=None) -> np.ndarray:
         X = self._check_X(X)
         n_jobs = parameters.n_threads(self.n_jobs)
         return ends(self.forest_, X, parameters.depth_limit(depth), n_jobs)
-
-    def predict_trees(self, X, depth=None) -> np.ndarray:
-        """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, or (n_trees, n_rows)
-        numbers; (n_trees, n_rows, n_targets) if there are several targets."""
-        i = self._ends(X, depth)
-        i += self.forest_.first_node[:-1, None]
-        stats = self.forest_.stats[i]
-        if self.task == "classification":
-            return stats / self.forest_.nodes["weight"][i][..., None]
-        means = stats[..., 1 : 1 + self.n_outputs_]
-        return means[..., 0] if self.n_outputs_ == 1 else means
 
     def decision_path(self, X):
         """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones; and the number of
@@ -259,7 +265,28 @@ class Model(BaseEstimator):
         storage.write(path, type(self).__name__, self.get_params(deep=False), fitted)
 
 
-class Classifier(ClassifierMixin, Model):
+class Predictor(Model):
+    """One that answers for rows, with probabilities or means."""
+
+    def _answer(self, X, depth=None, outside=None) -> tuple[np.ndarray, np.ndarray]:
+        combine = parameters.combiner(self.combine, self.task)
+        depth = parameters.depth_limit(depth)
+        n_jobs = parameters.n_threads(self.n_jobs)
+        return combined(self.forest_, self.task, combine, X, depth, n_jobs, outside)
+
+    def predict_trees(self, X, depth=None) -> np.ndarray:
+        """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, or (n_trees, n_rows)
+        numbers; (n_trees, n_rows, n_targets) if there are several targets."""
+        i = self._ends(X, depth)
+        i += self.forest_.first_node[:-1, None]
+        stats = self.forest_.stats[i]
+        if self.task == "classification":
+            return stats / self.forest_.nodes["weight"][i][..., None]
+        means = stats[..., 1 : 1 + self.n_outputs_]
+        return means[..., 0] if self.n_outputs_ == 1 else means
+
+
+class Classifier(ClassifierMixin, Predictor):
     task = "classification"
 
     def _validated(self, X, y):
@@ -307,7 +334,7 @@ class Classifier(ClassifierMixin, Model):
         return AnsweredClassifier(self._decided(answers), answers, self.classes_)
 
 
-class Regressor(RegressorMixin, Model):
+class Regressor(RegressorMixin, Predictor):
     task = "regression"
     leaf = "mean"  # of models that were pickled before there were others
 
@@ -353,6 +380,8 @@ class ManyTrees(Model):
         """The node of each tree where each row ends, (n_rows, n_trees)."""
         return self._ends(X, depth).T
 
+
+class Voters(ManyTrees, Predictor):
     def predict_oob(self, X, depth=None) -> tuple[np.ndarray, np.ndarray]:
         """Out-of-bag answers for the training rows: each asks the trees that left it out.
 

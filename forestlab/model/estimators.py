@@ -2,6 +2,7 @@
 
 from forestlab.model import parameters, storage
 from forestlab.model.base import Classifier, Model, Regressor
+from forestlab.model.density import DensityForest
 from forestlab.model.sizes import Ensemble, OneTree
 
 
@@ -161,13 +162,19 @@ ESTIMATORS: dict[str, type[Model]] = {
     cls.__name__: cls for cls in (TreeClassifier, TreeRegressor, ForestClassifier, ForestRegressor)
 }
 
+STORED = ESTIMATORS | {"DensityForest": DensityForest}
+
 
 def load(path) -> Model:
     """Read a model that `save` wrote. Nothing in the file is run; a damaged file is refused."""
     name, params, fitted = storage.read(path)
-    cls = ESTIMATORS[parameters.one_of("estimator", name, ESTIMATORS)]
+    cls = STORED[parameters.one_of("estimator", name, STORED)]
     for param in params:
         parameters.one_of(f"a parameter of {name}", param, cls().get_params(deep=False))
     model = cls(**params)
     model.__dict__.update(fitted)
+    try:
+        model._check_stored()
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
     return model

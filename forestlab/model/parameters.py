@@ -32,10 +32,10 @@ DESCRIPTIONS = {
         "str or callable",
         "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
         "is in bits. `gaussian` and `kde` are differential entropies in nats, of a normal "
-        "distribution and of a kernel density estimate; `poisson` takes no y below 0. Or a "
-        "function of (y, weights), which returns the impurity of rows with these targets (classes "
-        "by their codes, 0 for the first of `classes_`) and weights: it works at once, uncompiled, "
-        "and so on small data.",
+        "distribution (`gaussian_diagonal`: of each target by itself) and of a kernel density "
+        "estimate; `poisson` takes no y below 0. Or a function of (y, weights), which returns the "
+        "impurity of rows with these targets (classes by their codes, 0 for the first of "
+        "`classes_`) and weights: it works at once, uncompiled, and so on small data.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (
@@ -144,8 +144,9 @@ def documented(cls: type) -> type:
         "leaves": "; ".join(f"{name!r}, {row.text}" for name, row in LEAVES.items()),
     }
     lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Parameters", "----------"]
+    described = DESCRIPTIONS | getattr(cls, "own_descriptions", {})
     for name in list(inspect.signature(cls).parameters):
-        kind, text = DESCRIPTIONS[name]
+        kind, text = described[name]
         lines += [f"{name} : {kind}", f"    {text.format(**names)}"]
     cls.__doc__ = "\n".join(lines)
     return cls
@@ -178,6 +179,12 @@ def at_least_0(name: str, given, most: float = math.inf) -> float:
     if not isinstance(given, Real) or not 0.0 <= float(given) <= most or math.isinf(given):
         limit = "" if math.isinf(most) else f" and at most {most}"
         _refuse(name, given, f"a number of at least 0{limit}")
+    return float(given)
+
+
+def share(name: str, given, least: float) -> float:
+    if not isinstance(given, Real) or isinstance(given, bool) or not least <= float(given) <= 1:
+        _refuse(name, given, f"a number from {least:g} to 1")
     return float(given)
 
 
@@ -429,23 +436,23 @@ def require_counts(criterion: str | Callable, y: np.ndarray) -> None:
         raise ValueError(f"criterion={criterion!r} needs a y above 0 in each target; got zeros.")
 
 
-def require_squares(y: np.ndarray, weights: np.ndarray | None) -> None:
+def require_squares(y: np.ndarray, weights: np.ndarray | None, name: str = "y") -> None:
     """Refuse targets whose weighted squares, summed over all rows, floats cannot hold."""
     heaviest = 1.0 if weights is None else float(weights.max())
     lightest = 1.0 if weights is None else float(weights[weights > 0].min())
     with np.errstate(over="ignore", under="ignore"):
-        most = len(y) * heaviest * float(2.0 * np.abs(y).max()) ** 2
+        most = len(y) * heaviest * float(np.square(2.0 * np.abs(y).max()))
         spread = float(np.ptp(y, axis=0).max())
-        least = lightest * spread**2
+        least = lightest * float(np.square(spread))
     if most > 1e300:
         raise ValueError(
-            f"y (up to {np.abs(y).max():g}) and sample_weight (up to {heaviest:g}) are too large: "
-            "the sum of weight × y² must stay below 1e300. Divide them by a constant."
+            f"{name} (up to {np.abs(y).max():g}) and sample_weight (up to {heaviest:g}) are too "
+            f"large: the sum of weight × {name}² must stay below 1e300. Divide them by a constant."
         )
     if spread > 0.0 and least < 1e-300:
         raise ValueError(
-            f"y (a spread of {spread:g}) and sample_weight (down to {lightest:g}) are too small: "
-            "weight × spread² must stay above 1e-300. Multiply them by a constant."
+            f"{name} (a spread of {spread:g}) and sample_weight (down to {lightest:g}) are too "
+            "small: weight × spread² must stay above 1e-300. Multiply them by a constant."
         )
 
 

@@ -5,7 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.model import interop, parameters
-from forestlab.model.base import ManyTrees
+from forestlab.model.base import Voters
 from forestlab.model.manifold import Neighbourly
 from forestlab.model.members import Members, joined
 from forestlab.tree.grown import GrownTree
@@ -54,7 +54,7 @@ class OneTree(Neighbourly):
         return self.tree_.draw(ax, **options)
 
 
-class Ensemble(ManyTrees, Neighbourly):
+class Ensemble(Voters, Neighbourly):
     tree_type: type[OneTree]
 
     @property

@@ -205,7 +205,7 @@ ALONE = {"threshold": "midpoint", "n_thresholds": None, "ties": "random"}  # and
 
 def of_today(state: dict[str, Any]) -> dict[str, Any]:
     """An estimator's attributes, or its parameters alone, as they are called today."""
-    if "learner" in state:
+    if "learner" in state or "criterion" not in state:  # of which all had one
         return state
     said = {name: None for name, default in ALONE.items() if state.get(name) == default}
     recipe = state.get("recipe_")

@@ -86,7 +86,34 @@ def leaf_predictors():
     return pd.concat(parts, ignore_index=True)
 
 
+def density():
+    """Best at depth 4, of many trees; kernels are in between on clusters, and best on spirals."""
+    table = product(
+        way=["forest"], set=["clusters", "spirals"], seed=range(10), depth=range(9),
+        n_trees=[1, 3, 10, 30, 100],
+    )  # fmt: skip
+    depth, size = table["depth"], table["n_trees"]
+    value = -3.0 - 0.1 * (depth - 4) ** 2 - (0.3 + 0.05 * depth) / size
+    table["valid"] = value + normal(len(table), 0.001)
+    table["test"] = value + normal(len(table), 0.002, 1)
+    others = product(way=["one normal", "kernels"], set=["clusters", "spirals"], seed=range(10))
+    level = np.where(others["set"] == "clusters", -3.1, -2.8)
+    level = np.where(others["way"] == "kernels", level, -4.0)
+    return pd.concat([table, others.assign(test=level + normal(40, 0.01, 2))], ignore_index=True)
+
+
 SIMPLE = {
+    "density": Case(
+        density,
+        {"one normal is enough": shift("test", 2.0, way="one normal"),
+         "shallow trees are as good": shift("test", 2.0, way="forest", depth=1),
+         "deep trees are as good": shift("test", 3.0, way="forest", depth=8),
+         "one tree is as good": shift("test", 1.0, way="forest", n_trees=1),
+         "ten trees are as good": shift("test", 0.5, way="forest", n_trees=10),
+         "kernels are better": shift("test", 0.3, way="kernels", set="clusters"),
+         "kernels are worse": shift("test", -0.5, way="kernels", set="spirals"),
+         "seeds vary": noise("test", 3.0)},
+    ),
     "combine_noise": Case(
         combine_noise,
         {"ways are exchanged": swap("combine", "average", "product"),

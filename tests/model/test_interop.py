@@ -436,7 +436,7 @@ def test_criteria_by_scikit_learns_names_and_units(criterion):
     y = y**2 if CRITERIA[criterion].counts else y
     model = cls(criterion=criterion, min_impurity_decrease=0.02, random_state=0).fit(X, y)
     theirs = model.to_sklearn()
-    if criterion in ("misclassification", "gaussian", "kde"):
+    if criterion in ("misclassification", "gaussian", "gaussian_diagonal", "kde"):
         assert theirs.criterion == criterion  # it has none, and says so if it is to grow a tree
         with pytest.raises(ValueError, match=r"'criterion' parameter .* must be"):
             theirs.fit(*data_for(cls))
