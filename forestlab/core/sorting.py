@@ -32,9 +32,9 @@ def sort_along(numbers, n, least, greatest, buckets, into, spare):
         b = np.uint64(np.int64((numbers[i] - least) * per_stretch))
         buckets[b] += np.uint32(1)
     start = np.uint32(0)
-    for b in range(n):
-        held = buckets[b]
-        buckets[b] = start
+    for bucket in range(n):
+        held = buckets[bucket]
+        buckets[bucket] = start
         start += held
     for i in range(n):
         b = np.uint64(np.int64((numbers[i] - least) * per_stretch))
@@ -42,9 +42,9 @@ def sort_along(numbers, n, least, greatest, buckets, into, spare):
         by_number[place], places[place] = numbers[i], i
         buckets[b] += np.uint32(1)
     start = np.uint32(0)
-    for b in range(n):
-        end = buckets[b]
-        buckets[b] = 0
+    for bucket in range(n):
+        end = buckets[bucket]
+        buckets[bucket] = 0
         if end - start > RUN and not is_sorted(by_number, start, end):
             merge_sort(by_number, places, spare, np.int64(start), np.int64(end))
         start = end
