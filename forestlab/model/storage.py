@@ -175,16 +175,18 @@ def _unplain(name: str, value):
 # ---- of version 0.1, whose options were no values ----------------------------------------------
 
 ALONE = {"threshold": "midpoint", "n_thresholds": None, "ties": "random"}  # and their defaults
+# Parameters that were added since, as they were before.
+LATER = {"learner": "axis", "rho_draws": "features", "count_constant": True}
 
 
 def of_today(state: dict[str, Any]) -> dict[str, Any]:
     """An estimator's attributes, or its parameters alone, as they are called today."""
     if "learner" in state:
-        return state
+        return LATER | state
     said = {name: None for name, default in ALONE.items() if state.get(name) == default}
     recipe = state.get("recipe_")
     grown = {} if recipe is None else {"recipe_": _recipe_of_today(recipe)}
-    return state | said | {"learner": "axis"} | grown
+    return LATER | state | said | grown
 
 
 def _recipe_of_today(recipe) -> Recipe:
