@@ -210,7 +210,7 @@ def of_today(state: dict[str, Any]) -> dict[str, Any]:
     said = {name: None for name, default in ALONE.items() if state.get(name) == default}
     recipe = state.get("recipe_")
     grown = {} if recipe is None else {"recipe_": _recipe_of_today(recipe)}
-    return state | said | {"learner": "axis"} | grown
+    return state | said | grown
 
 
 def _recipe_of_today(recipe) -> Recipe:

@@ -211,17 +211,6 @@ def extra_trees():
     return table
 
 
-def features_that_count():
-    table = product(count_constant=[True, False], seed=range(6))
-    for k, (column, step) in enumerate(
-        {"accuracy/test": 0.01, "tree_error/oob": -0.05, "correlation/oob": 0.03,
-         "trees/cuts": 1e5}.items()
-    ):  # fmt: skip
-        table[column] = 10 * abs(step) + step * ~table["count_constant"]
-        table[column] += normal(len(table), 0.03 * abs(step), k)
-    return table
-
-
 def tree_depth():
     """The best depth is 3 with few rows and 7 with many; deeper costs, most of all rno."""
     table = product(model=["rno", "forest"], rows=[50, 3200], seed=range(10), depth=range(1, 21))
@@ -301,15 +290,6 @@ GROWN = {
          "models are exchanged": swap("model", "forest", "extra_trees"),
          "labels are wrong as often": put("wrong", 0.2, model="extra_trees"),
          "seeds vary": noise("wrong", 0.3)},
-    ),
-    "features_that_count": Case(
-        features_that_count,
-        {"which is which, is forgotten": swap("count_constant", True, False),
-         "the forest is no better": put("accuracy/test", 0.9),
-         "trees are as good": put("tree_error/oob", 0.3),
-         "trees are as much alike": put("correlation/oob", 0.2),
-         "as many cuts are scored": put("trees/cuts", 1e6),
-         "splits vary": noise("accuracy/test", 0.1)},
     ),
     "tree_depth": Case(
         tree_depth,
