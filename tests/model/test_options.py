@@ -79,7 +79,7 @@ def test_a_name_is_short_for_a_value(name):
 def test_the_kernels_read_numbers():
     def read(**params):
         settings = recipe_of(TreeClassifier(**params)).settings._asdict()
-        return {name: settings[name] for name in list(settings)[len(Limits._fields) :]}
+        return {name: item for name, item in settings.items() if name not in Limits._fields}
 
     plain = {"n_thresholds": 0, "midpoint": True, "random_ties": True}
     plain |= {"n_terms": 0, "signs": False, "local_bins": 0, "of_search": (), "of_learner": ()}
