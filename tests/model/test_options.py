@@ -379,7 +379,7 @@ def test_a_pickle_whose_recipe_has_names_is_read(learner):
     now = model.recipe_
     state = model.__getstate__()
     del state["learner"]
-    settings = Settings(*now.limits, 3, False, False)
+    settings = Settings(*now.limits[:8], 3, False, False)  # as many as there were then
     state["recipe_"] = Recipe(now.criterion, "boundary", settings, *now[3:8], *learner)
     back = ForestClassifier.__new__(ForestClassifier)
     back.__setstate__(state)
