@@ -57,8 +57,10 @@ class DensityForest(DensityMixin, ManyTrees):
     1e-3) over the mass in its cell, which is at least a third, unless the cell itself is narrower
     than the 0.03 deviations that are added. A column that does not vary has a variance of 1.
 
-    By default trees differ by their bootstrap: as each node is then cut elsewhere, the mean of the
-    trees is smooth. Randomised node optimisation is ``bootstrap=False, rho=…``.
+    By default trees differ by their bootstrap: without it, and with all columns at every node, they
+    would be one tree. Randomised node optimisation, ``bootstrap=False, rho=10``, is about as good:
+    of four made sets of two columns, 1,000 rows and 50 trees the log-likelihood held out was -2.95,
+    -0.83, -1.13 and -1.33 with a bootstrap, and -2.95, -0.84, -1.17 and -1.32 without.
     """
 
     task = "regression"  # of the features themselves
@@ -72,8 +74,7 @@ class DensityForest(DensityMixin, ManyTrees):
         ),
         "min_samples_leaf": (
             "int or float, default=10",
-            "Rows (or share of rows) each child must keep; of less than a few a variance is not "
-            "known.",
+            "Rows (or share of rows) each child must keep: the fewer, the finer and the less sure.",
         ),
         "min_impurity_decrease": (
             "float, default=0.0",

@@ -213,11 +213,11 @@ def test_equal_rows_make_no_spike(covariance):
     """Half of the rows are one point: it has no variance of its own, and the ridge is all of it."""
     X = clusters(200, 0)
     X[:100] = 0.0  # between the clusters
-    model = fitted(X, covariance, bootstrap=False)
+    model = fitted(X, covariance, bootstrap=False, min_samples_leaf=1)
     deviations, ridge = X.std(axis=0), model.ridge
     highest = 0.5 / np.prod(np.sqrt(2 * np.pi * ridge) * deviations)
     at_it = np.exp(model.score_samples(X[:1]))[0]
-    assert at_it == pytest.approx(highest, rel=1e-6)  # its cell is far wider than the ridge
+    assert highest * (1 - 1e-9) < at_it < highest / 0.34**2  # the mass in its cell is not all
     assert np.isfinite(model.score_samples(clusters(50, 1) * 100)).all()
 
 
