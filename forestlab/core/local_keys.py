@@ -5,6 +5,7 @@ large, the places of `local_bins` equal stretches of their range.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def group_ranks(scratch, n_rows, least, greatest):
         groups.keys[order[i]] = np.uint32(g)
         groups.key[g] = g
         groups.end[g] = i + 1
-    last = int(g)
+    last: Any = np.int64(g)  # int() of it would stay unsigned when compiled
     return Grouped(last + 1, 0, last, last, False)
 
 
