@@ -9,6 +9,7 @@ from collections import namedtuple
 from itertools import combinations, product
 
 import numpy as np
+import pytest
 
 from forestlab.core.arrays import Limits
 from forestlab.core.criteria import CRITERIA, Entered
@@ -232,6 +233,44 @@ def is_compiled(case):
     whole = not case.weighted and case.bag != "balanced"
     chosen = number % 2 == 1, number % 4 in (1, 2), number % 4 in (2, 3)
     return (whole, boundary, randomised) == chosen
+
+
+def kernel_of(case):
+    """What the kernel that grows a case's trees is made of."""
+    criterion = CRITERIA[case.criterion].alias_of or case.criterion
+    search = SEARCHES[case.search].alias_of or case.search
+    is_whole = not case.weighted and case.bag != "balanced"
+    whole = is_whole and not isinstance(CRITERIA[criterion], Entered)
+    choices = case.missing, "pairs" if case.pairs else "", case.leaf
+    return criterion, case.learner, search, case.rho > 0, whole, *choices
+
+
+# Kernels that quick tests compile, at some ten seconds each: each choice is in one of them.
+QUICK = {
+    ("gini", "axis", "exact", False, True, "error", "", "mean"),
+    ("gini", "axis", "exact", False, False, "learned", "", "mean"),
+    ("gini", "axis", "exact", True, True, "error", "pairs", "mean"),
+    ("gini", "oblique band", "exact", False, True, "error", "", "mean"),
+    ("entropy", "axis", "boundary", False, True, "error", "", "mean"),
+    ("entropy", "quadratic", "exact", True, True, "error", "", "mean"),
+    ("misclassification", "axis", "exact", False, False, "error", "", "mean"),
+    ("variance", "axis", "exact", False, False, "error", "", "median"),
+    ("variance", "axis", "boundary", False, False, "error", "", "mean"),
+    ("variance", "band", "exact", True, True, "error", "", "mean"),
+    ("variance", "oblique", "uniform", True, True, "error", "", "mean"),
+    ("gaussian", "axis", "exact", False, False, "error", "", "mean"),
+}
+
+
+def is_quick(case):
+    return kernel_of(case) in QUICK
+
+
+def marked(cases):
+    """Cases whose kernels quick tests do not compile are long."""
+    return [
+        case if is_quick(case) else pytest.param(case, marks=pytest.mark.long) for case in cases
+    ]
 
 
 def random_case(rng, **chosen):

@@ -16,11 +16,14 @@ import numba
 import numpy as np
 import pytest
 from cases import (
+    Case,
     all_cases,
     awkward,
     classifies,
     cover,
     data_of,
+    is_quick,
+    marked,
     name_of,
     quarters,
     recipe_of,
@@ -30,6 +33,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestlab.core.arrays import LEAF, tree_of
+from forestlab.core.criteria import CRITERIA
 from forestlab.core.groups import group_by_sort, make_groups
 from forestlab.core.questions import KINDS
 from forestlab.core.search import thin
@@ -37,18 +41,18 @@ from forestlab.forest import grow_forest, grow_trees, prepare
 
 WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
 COVER = cover()
-CASES = all_cases() if WITHOUT_JIT else COVER
+QUICK = [case for case in COVER if is_quick(case)]
+CASES = all_cases() if WITHOUT_JIT else marked(COVER)
 N_ROWS = 36 if WITHOUT_JIT else 200  # all within a byte of codes
 SEED = 2**63 + 11
 
 # Cases that ask about one column at a time: floats as awkward as they can be are for these alone.
-ON_COLUMNS = [case for case in COVER if case.learner in ("axis", "band")]
+ON_COLUMNS = [case for case in QUICK if case.learner in ("axis", "band")]
 # Of these what needs no kernel more, where choices are replaced.
 ALL_KNOWN = [case for case in ON_COLUMNS if case.missing == "error"]
 UNWEIGHTED = [case for case in ON_COLUMNS if not case.weighted and case.bag != "balanced"]
 UNWEIGHTED += ALL_KNOWN
-AXIS_CUTS = [case for case in ALL_KNOWN if case.learner == "axis" and case.search != "uniform"]
-over_cover = pytest.mark.parametrize("case", COVER, ids=name_of)
+over_cover = pytest.mark.parametrize("case", marked(COVER), ids=name_of)
 few_examples = settings(max_examples=100, deadline=None, derandomize=True)
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -138,7 +142,7 @@ def wide_data():
 
 
 def test_twin_with_wide_codes():
-    case = plain(next(c for c in AXIS_CUTS if c.criterion == "gini" and c.search == "exact"))
+    case = Case(criterion="gini")
     X, y = wide_data()
     recipe = recipe_of(case, len(y), max_depth=4)
     assert train(case, recipe, X, y).columns.codes.dtype == np.uint16
@@ -158,9 +162,8 @@ def test_twin_with_many_constant_columns(case):
     assert_same_tree(grow_trees(training, recipe, SEED, 1, 1)[0], *twin)
 
 
-@pytest.mark.parametrize("criterion", naive.IMPURITIES)
-def test_a_split_without_gain_is_made_unless_forbidden(criterion):
-    case = plain(next(c for c in AXIS_CUTS if c.criterion == criterion and c.rho == 0))
+@pytest.mark.parametrize("case", marked([Case(criterion) for criterion in naive.IMPURITIES]))
+def test_a_split_without_gain_is_made_unless_forbidden(case):
     corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
     exclusive = np.array([[1], [2], [2], [1]], float)
     assert len(grow(case, corners, exclusive).nodes) == 7
@@ -170,7 +173,7 @@ def test_a_split_without_gain_is_made_unless_forbidden(criterion):
 @pytest.mark.parametrize("midpoint", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_cut_separates_any_two_numbers(midpoint, dtype):
-    case = plain(next(c for c in AXIS_CUTS if c.rho == 0))._replace(midpoint=midpoint)
+    case = Case(criterion="gini", midpoint=midpoint)
     values = np.unique(awkward(np.random.default_rng(0), 1000, dtype))
     for a, b in pairwise(values):
         nodes = grow(case, np.array([[b], [a]], dtype), np.array([[0.0], [1.0]])).nodes
@@ -196,6 +199,7 @@ def problems(draw, cases=ON_COLUMNS, **replaced):
     if case.missing != "error":
         X = with_holes(rng, X, rng.choice([0, 0.2, 0.8, 1], 5)).astype(X.dtype)
     y = rng.integers(0, 3, (n_rows, case.n_targets)).astype(float)
+    y += 1.0 * CRITERIA[case.criterion].counts  # which may not all be 0
     weights = quarters(rng, n_rows) if case.weighted else None
     return case, X, y, weights, quarters(rng, n_rows) if case.bag == "by weight" else None
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from forestlab.core.arrays import LEAF, LEFT, RIGHT, tree_of
 from forestlab.core.learners import LEARNERS
-from forestlab.core.missing import MISSING, make_project
+from forestlab.core.missing import MISSING, make_group
 from forestlab.core.walk import is_plain
 from forestlab.forest import grow_forest, prepare
 from forestlab.forest.asking import ends
@@ -135,7 +135,7 @@ def test_missing_values_are_refused_where_none_is_expected():
 def test_a_learner_that_cannot_do_with_missing_values_says_so():
     simple = LEARNERS["axis"]._replace(project_some=None)
     with pytest.raises(ValueError, match="missing values"):
-        make_project(simple, MISSING["learned"])
+        make_group(simple, MISSING["learned"])
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -47,7 +47,7 @@ def test_every_module_has_a_config_and_every_config_a_module():
 def test_every_experiment_says_what_it_is(name):
     experiment = experiments.load(name)
     assert 10 < len(experiments.title(experiment)) < 90
-    assert experiment.DOCUMENT in ("000", "001", "002", "003", "004", "Breiman 2001")
+    assert experiment.DOCUMENT in ("000", "001", "002", "003", "004", "Breiman 2001", "Geurts 2006")
     assert len(experiment.SAYS) > 100
     assert all(callable(getattr(experiment, step)) for step in ("table", "draw", "judge"))
 
