@@ -82,11 +82,6 @@ def moments(tree):
     return stats
 
 
-def plain(case):
-    """The case with all its rows and cuts, and no limits: the kernel stays the same."""
-    return case._replace(bag="none", limits="none", weighted=False, subspace="all", n_thresholds=0)
-
-
 def assert_same_tree(tree, nodes, stats, params):
     """Equal in all that is chosen or counted; sums may be rounded differently.
 

@@ -38,6 +38,10 @@ def data(task="classification", n=60, seed=0):
     return X, np.round(score) if task == "regression" else np.digitize(score, [1, 3])
 
 
+# Each compiles a kernel of its own, which takes seconds.
+LONG = ("uniform",)
+BY_TIME = [pytest.param(n, marks=pytest.mark.long) if n in LONG else n for n in SEARCHES]
+
 OPTIONS = [
     {},
     {"max_features": None},
@@ -50,7 +54,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("search", BY_TIME)
 @pytest.mark.parametrize("n_thresholds", [None, 3])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_as_many_as_the_twin_scores(search, n_thresholds, options, monkeypatch):
@@ -61,6 +65,7 @@ def test_as_many_as_the_twin_scores(search, n_thresholds, options, monkeypatch):
     assert cuts_scored(model.grown, X, y).tolist() == counted_in_twin(model, X, y, monkeypatch)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("search", SEARCHES)
 def test_of_numbers(search, monkeypatch):
     X, y = data("regression")
