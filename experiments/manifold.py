@@ -113,10 +113,14 @@ def _by_trees(ends: np.ndarray) -> pd.DataFrame:
     same = np.stack([tree[pairs[0]] == tree[pairs[1]] for tree in ends.T])
     rows = []
     for size in SIZES:
-        shares = [part.mean(axis=0) for part in np.split(same, len(same) // size)]
-        variance = sum(share**2 for share in shares) - len(shares) * np.mean(shares, axis=0) ** 2
-        square = 2.0 * float(np.mean(variance)) / (len(shares) - 1)
-        zeros = float(np.mean(shares[0] == 0.0))
+        parts = np.split(same, len(same) // size)
+        total, squares = np.zeros((2, same.shape[1]))
+        for part in parts:
+            share = part.mean(axis=0)
+            total += share
+            squares += share**2
+        variance = (squares - total**2 / len(parts)) / (len(parts) - 1)
+        square, zeros = 2.0 * float(variance.mean()), 1.0 - float(parts[0].any(axis=0).mean())
         rows.append({"part": "trees", "n_trees": size, "zeros": zeros, "square": square})
     return pd.DataFrame(rows)
 
