@@ -163,8 +163,7 @@ def _draw_density(ax, grid, planes, size, depth) -> None:
     trees = "1 tree" if size == 1 else f"{size} trees"
     dress(ax, "x0", "x1", f"{trees}, " + ("as grown" if depth is None else f"depth {depth}"))
     for axis in "xy":
-        number_scale(ax, axis)
-    ax.grid(False)
+        number_scale(ax, axis, 5, grid=False)
 
 
 # ---- the verdicts ------------------------------------------------------------------------------
