@@ -5,7 +5,6 @@ large, the places of `local_bins` equal stretches of their range.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -34,14 +33,13 @@ def group_ranks(scratch, n_rows, least, greatest):
     into, spare = (projections.sorted, groups.order), (projections.spare, groups.buffer)
     sort_along(projections.numbers, n_rows, least, greatest, groups.tally, into, spare)
     numbers, order = into
-    g = np.uint64(0)
+    g = 0
     for i in range(n_rows):
-        g += np.uint64(1) if i > 0 and numbers[i] != numbers[i - 1] else np.uint64(0)
-        groups.keys[order[i]] = np.uint32(g)
+        g += 1 if i > 0 and numbers[i] != numbers[i - 1] else 0
+        groups.keys[order[i]] = g
         groups.key[g] = g
         groups.end[g] = i + 1
-    last: Any = np.int64(g)  # int() of it would stay unsigned when compiled
-    return Grouped(last + 1, 0, last, last, False)
+    return Grouped(g + 1, 0, g, g, False)
 
 
 @jitable

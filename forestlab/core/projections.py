@@ -19,6 +19,7 @@ from forestlab.core.jit import jitable
 from forestlab.core.rng import COLUMNS, FACTORS, draw_below, draw_unit, stream
 
 TRIES = 16  # draws among all columns, until those that vary are listed
+BLOCK = 16  # rows that are looked at together
 
 
 class Projections(NamedTuple):
@@ -57,12 +58,20 @@ def make_projections(
 
 @jitable
 def varies(plan, node, column):
-    """Whether a column varies in the node; one that does not is noted."""
+    """Whether a column varies in the node; one that does not is noted.
+
+    Rows are looked at in blocks without a branch. One by one, this was a quarter of the time of
+    growing trees on images, most of whose columns hardly vary in small nodes.
+    """
     if has_bit(node.constant, column):
         return False
-    codes, rows = plan.columns.codes, node.rows
-    for i in range(1, rows.shape[0]):
-        if codes[column, rows[i]] != codes[column, rows[0]]:
+    codes, rows = plan.columns.codes[column], node.rows
+    n_rows, first = rows.shape[0], codes[rows[0]]
+    for start in range(1, n_rows, BLOCK):
+        differs = False
+        for i in range(start, min(start + BLOCK, n_rows)):
+            differs |= codes[rows[i]] != first
+        if differs:
             return True
     set_bit(node.constant, column)
     return False
