@@ -65,6 +65,12 @@ def uniform(key, i):
     return 2 * naive.draw_unit(key, i) - 1
 
 
+def uniform_or_0(key, i):
+    """0 if the number drawn is below a half, else uniform in [-1, 1)."""
+    unit = naive.draw_unit(key, i)
+    return 0.0 if unit < 0.5 else 2 * (2 * unit - 1) - 1
+
+
 def sign(key, i):
     return -1.0 if naive.draw_unit(key, i) < 0.5 else 1.0
 
@@ -75,13 +81,17 @@ def oblique_factors(problem, rows, columns, key):
 
 
 def quadratic_factors(problem, rows, columns, key):
-    """Centres, factors of columns, factors of products; drawn column by column."""
+    """Centres, factors of columns, factors of products; drawn column by column. Whether a form is
+    round is drawn last."""
     scale, linear, products, i = problem.scale, [], [], 0
     for a, column in enumerate(columns):
-        linear.append(uniform(key, i) / scale[column])
+        linear.append(uniform_or_0(key, i) / scale[column])
         for b in range(a + 1):
-            products.append(uniform(key, i + 1 + b) / (scale[column] * scale[columns[b]]))
+            products.append((a, b, uniform(key, i + 1 + b)))
         i += 2 + a
+    if naive.draw_unit(key, i) < 0.5:
+        products = [(a, b, products[0][2] if a == b else 0.0) for a, b, _ in products]
+    products = [factor / (scale[columns[a]] * scale[columns[b]]) for a, b, factor in products]
     return [*problem.centre[columns], *linear, *products]
 
 

@@ -180,8 +180,8 @@ class Fitted(OfColumns):
 
 @dataclass(frozen=True, repr=False)
 class Quadratic(OfColumns):
-    """Whether a random form of degree 2 in a few drawn columns is at most a number: conics, circles
-    and ellipses among them."""
+    """Whether a random form of degree 2 in a few drawn columns is at most a number: conics, half of
+    them circles of the standardised columns."""
 
 
 @dataclass(frozen=True, repr=False)

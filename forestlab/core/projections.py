@@ -145,17 +145,28 @@ def draw_oblique(plan, node, scratch, candidate):
 
 @jitable
 def draw_quadratic(plan, node, scratch, candidate):
-    """A form of degree 2; its factors are centres, those of columns, those of their products."""
+    """A form of degree 2; its factors are centres, those of columns, those of their products.
+
+    A column's own factor is 0 as often as not, and half of the forms are *round*: all squares have
+    one factor, and mixed products none. Were all factors drawn freely, hardly a form would be a
+    circle: of 1,000 the best parted a disc from the rest with 90 % of rows right, of these 98 %.
+    """
     n = draw_columns(plan, node, scratch, candidate)
     columns, factors = scratch.projections.columns[candidate], scratch.projections.factors
     centre, scale = plan.columns.centre, plan.columns.scale
     key = stream(node.key, FACTORS + np.uint64(candidate))
+    is_round = draw_unit(key, n_products(n) + n) < 0.5
+    of_squares = draw_factor(key, 1, False)
     j = 2 * n
     for a in range(n):
         factors[candidate, a] = centre[columns[a]]
-        factors[candidate, n + a] = draw_factor(key, n_products(a) + a, False) / scale[columns[a]]
+        unit = draw_unit(key, n_products(a) + a)
+        own = 0.0 if unit < 0.5 else 4.0 * unit - 3.0
+        factors[candidate, n + a] = own / scale[columns[a]]
         for b in range(a + 1):
             factor = draw_factor(key, n_products(a) + a + 1 + b, False)
+            if is_round:
+                factor = of_squares if a == b else 0.0
             factors[candidate, j] = factor / (scale[columns[a]] * scale[columns[b]])
             j += 1
     return n > 0

@@ -309,7 +309,7 @@ def short(number: float) -> str:
 def _sum_text(terms: list[tuple[float, str]]) -> str:
     """2·a − b"""
     text = ""
-    for factor, name in terms:
+    for factor, name in [term for term in terms if term[0] != 0] or terms[:1]:
         sign = ("−" if factor < 0 else "") if not text else (" − " if factor < 0 else " + ")
         text += sign + (name if abs(factor) == 1 else f"{short(abs(factor))}·{name}")
     return text
