@@ -240,10 +240,12 @@ def test_questions_in_words():
     tree.params[[15, 17, 19]] = -1, 1, -3
     assert condition(tree, 6, NAMES) == "−h + a − 3·c ≤ 0.75"
     tree.params[[15, 17, 19]] = -2, -0.5, 0
-    assert condition(tree, 6, NAMES) == "−2·h − 0.5·a + 0·c ≤ 0.75"
-    for factor, text in (0.5, "0.5·h"), (0, "0·h"), (1, "h"):
+    assert condition(tree, 6, NAMES) == "−2·h − 0.5·a ≤ 0.75"  # what is not there is not told
+    for factor, text in (0.5, "0.5·h − 0.5·a"), (0, "−0.5·a"), (1, "h − 0.5·a"):
         tree.params[15] = factor
-        assert condition(tree, 6, NAMES) == f"{text} − 0.5·a + 0·c ≤ 0.75"
+        assert condition(tree, 6, NAMES) == f"{text} ≤ 0.75"
+    tree.params[[15, 17, 19]] = 0
+    assert condition(tree, 6, NAMES) == "0·h ≤ 0.75"
     tree.params[4:6] = -3, 0.25
     text = "2·(g + 3) − (d − 0.25) + (g + 3)² − 0.5·(d − 0.25)·(g + 3) + 0.25·(d − 0.25)²"
     assert condition(tree, 0, NAMES) == f"{text} ≤ 0.5"
