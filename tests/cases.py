@@ -245,19 +245,17 @@ def kernel_of(case):
     return criterion, case.learner, search, case.rho > 0, whole, *choices
 
 
-# Kernels that quick tests compile, at some ten seconds each: each choice is in one of them.
+# Kernels that quick tests compile, at some ten seconds each. Those of learners that draw columns are
+# compiled by tests/model/test_learners.py.
 QUICK = {
     ("gini", "axis", "exact", False, True, "error", "", "mean"),
     ("gini", "axis", "exact", False, False, "learned", "", "mean"),
     ("gini", "axis", "exact", True, True, "error", "pairs", "mean"),
-    ("gini", "oblique band", "exact", False, True, "error", "", "mean"),
     ("entropy", "axis", "boundary", False, True, "error", "", "mean"),
-    ("entropy", "quadratic", "exact", True, True, "error", "", "mean"),
     ("misclassification", "axis", "exact", False, False, "error", "", "mean"),
     ("variance", "axis", "exact", False, False, "error", "", "median"),
     ("variance", "axis", "boundary", False, False, "error", "", "mean"),
     ("variance", "band", "exact", True, True, "error", "", "mean"),
-    ("variance", "oblique", "uniform", True, True, "error", "", "mean"),
     ("gaussian", "axis", "exact", False, False, "error", "", "mean"),
 }
 

@@ -290,7 +290,7 @@ print(json.dumps([wanted, sure.mean()]))
     assert by_depth[-1] == sure
 
 
-SMALL = ("n_estimators=3", "max_depth=2", "study=light", "tracking.model=false")
+STUDIED = ("n_estimators=3", "max_depth=2", "study=light", "tracking.model=false")
 
 
 def test_a_part_of_the_study_is_found_logged_written_and_drawn(tmp_path):
@@ -300,7 +300,7 @@ def test_a_part_of_the_study_is_found_logged_written_and_drawn(tmp_path):
     patch = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nimport added"
     # Where it does not apply, and in a process that does not know it, too.
     for dataset, before in (("iris", patch), ("diabetes", patch), ("iris", "")):
-        done = command(*SMALL, f"dataset={dataset}", home=home, patch=before)
+        done = command(*STUDIED, f"dataset={dataset}", home=home, patch=before)
         assert done.returncode == 0, done.stderr
     logged = Logged(home)
     run, *others = logged.runs()

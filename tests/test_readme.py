@@ -75,7 +75,7 @@ def test_commands(story, tmp_path):
 def test_help_lists_the_choices(tmp_path):
     done = command("--help", home=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "model: bagging, forest, rno, subspace, tree" in done.stdout
+    assert "model: bagging, extra_trees, forest, rno, subspace, tree" in done.stdout
 
 
 def test_the_test_command_is_what_continuous_integration_runs():

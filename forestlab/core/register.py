@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from forestlab.core.criteria import CRITERIA, Criterion
-from forestlab.core.grow import grow_kernel
 from forestlab.core.jit import jitable
 from forestlab.core.tasks import require_task
 
@@ -60,7 +59,6 @@ def register_criterion(
         add_whole=_as_jitable(add_whole),
     )
     _homes[name] = home
-    grow_kernel.cache_clear()  # which know criteria by name
 
 
 def _as_jitable(function):

@@ -431,7 +431,12 @@ def test_an_unfitted_one_is_not_converted(cls):
         cls().to_sklearn()
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
+# What quick tests need not compile.
+LONG = ("absolute_error", "poisson", "gaussian_diagonal", "kde")
+BY_TIME = [pytest.param(n, marks=pytest.mark.long) if n in LONG else n for n in CRITERIA]
+
+
+@pytest.mark.parametrize("criterion", BY_TIME)
 def test_criteria_by_scikit_learns_names_and_units(criterion):
     cls = TreeClassifier if CRITERIA[criterion].task == "classification" else TreeRegressor
     X, y = data_for(cls)

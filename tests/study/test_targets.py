@@ -48,8 +48,13 @@ def studied(combine="average", bootstrap=True, level="full"):
 
 
 def world_of(model, data, k):
-    """The twins' world of one target: the same trees, with what nodes keep of that target."""
-    trees = [(nodes, stats[:, [0, 1 + k, 4 + k]]) for nodes, stats in trees_of(model)]
+    """The twins' world of one target: the same trees, with what nodes keep of that target, of
+    which the variance is their impurity."""
+    trees = []
+    for nodes, stats in trees_of(model):
+        own = nodes.copy()
+        own["impurity"] = stats[:, 4 + k] / stats[:, 0]
+        trees.append((own, stats[:, [0, 1 + k, 4 + k]]))
     splits = {split: (X, y[:, k]) for split, (X, y) in data.items()}
     bags = bags_of(model) if model.bootstrap else None
     return naive_study.World("regression", model.combine, trees, bags, True, splits, SIZES, 1000)
