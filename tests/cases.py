@@ -245,8 +245,8 @@ def kernel_of(case):
     return criterion, case.learner, search, case.rho > 0, whole, *choices
 
 
-# Kernels that quick tests compile, at some ten seconds each. Those of learners that draw columns are
-# compiled by tests/model/test_learners.py.
+# Kernels that quick tests compile, at some ten seconds each. Those of learners that draw columns
+# are compiled by tests/model/test_learners.py.
 QUICK = {
     ("gini", "axis", "exact", False, True, "error", "", "mean"),
     ("gini", "axis", "exact", False, False, "learned", "", "mean"),
