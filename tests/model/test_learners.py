@@ -270,28 +270,29 @@ def n_leaves(model):
     return sum(tree.tree_.n_leaves for tree in model.estimators_)
 
 
-def is_more(differences):
-    """Above 0; by chance once in 10,000 times."""
-    return stats.ttest_1samp(differences, 0, alternative="greater").pvalue < 1e-4
+def low_end(differences):
+    """Of the 99 % interval of their mean."""
+    return stats.ttest_1samp(differences, 0).confidence_interval(0.99).low
 
 
 def test_oblique_questions_follow_a_turned_checkerboard():
-    """By ten pairs of forests, of rows of their own."""
+    """By ten pairs of forests, of rows of their own: they gain two points of accuracy or more, with
+    fewer leaves."""
     gains, leaves = [], []
-    for seed in range(10):
+    for seed in range(100, 110):
         grown, test = grown_on(turned_checkerboard, seed), turned_checkerboard(1000, 1000 + seed)
         gains.append(grown["oblique"].score(*test) - grown["axis"].score(*test))
         leaves.append(n_leaves(grown["axis"]) - n_leaves(grown["oblique"]))
-    assert is_more(np.array(gains) - 0.02)
-    assert is_more(leaves)
+    assert low_end(gains) > 0.02
+    assert low_end(leaves) > 0
 
 
 def test_fitted_questions_find_a_straight_border():
     """With the fewest leaves. On a checkerboard, where classes have one mean in large nodes, there
     is nothing for a discriminant to find: there they need more leaves than axis cuts do."""
-    leaves = [{k: n_leaves(m) for k, m in grown_on(slanted, seed).items()} for seed in range(5)]
+    leaves = [{k: n_leaves(m) for k, m in grown_on(slanted, s).items()} for s in range(100, 110)]
     for other in ("axis", "oblique"):
-        assert is_more([each[other] - 2 * each["fitted"] for each in leaves])
+        assert low_end([each[other] - each["fitted"] for each in leaves]) > 0
 
 
 # ---- extremely randomised trees ----------------------------------------------------------------
