@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
 from forestlab.core.criteria import CRITERIA, Criterion, Entered
-from forestlab.core.jit import jitable, kernel, made_from
+from forestlab.core.jit import hold, jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES, Leaf, make_answer
 from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, make_settle
@@ -168,7 +168,8 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
     begin = keeps_no_params if learner.draw is None else forget_params
     answer = make_answer(leaf)
 
-    def grow(plan, rows, weights, features, key, scratch, stop):
+    @jitable
+    def grow_held(plan, rows, weights, features, key, scratch, stop):
         """Grow one tree on (rows, weights), which are overwritten, with `features` (ascending).
 
         Nodes and statistics are left in `scratch`; returns their number. `stop[0]` ends it early.
@@ -197,11 +198,11 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
             root_weight = max(root_weight, weight)
             if pure or not may_split(settings, depth, end - start):
                 continue
-            node = Node(
+            node = hold(Node(
                 here_rows, here_weights, features_left, constant[n_waiting], node_key, total,
                 TIE * (end - start) * weight * rounding,
                 settings.min_weight_fraction_leaf * root_weight,
-            )  # fmt: skip
+            ))  # fmt: skip
             question = choose(plan, node, scratch)
             everything = scratch.total[: size(plan, scratch, end - start)]
             before = score(plan, scratch, everything, total)
@@ -218,5 +219,8 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
             push_children(scratch, n_waiting, start, middle, end, depth + 1, n_nodes - 1, node_key)
             n_waiting += 2
         return n_nodes
+
+    def grow(plan, rows, weights, features, key, scratch, stop):
+        return grow_held(hold(plan), rows, weights, features, key, hold(scratch), stop)
 
     return grow

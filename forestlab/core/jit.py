@@ -32,14 +32,16 @@ except ImportError:  # not a Unix
     fcntl = None  # type: ignore[assignment]
 
 import numba
-from llvmlite import ir
-from numba.core import cgutils, event, types
-from numba.extending import intrinsic, register_jitable
+from numba.core import event
+from numba.extending import register_jitable
+
+from forestlab.core.lowering import PartCompiler, hold, prefetch
 
 __all__ = [
     "cache_folder",
     "compile_seconds",
     "core_version",
+    "hold",
     "jitable",
     "kernel",
     "made_from",
@@ -51,7 +53,9 @@ KEPT_FOR = 60 * 24 * 3600  # seconds without use until kernels are removed: two 
 logger = logging.getLogger("forestlab")
 
 # Inlined by force: a call passes every array as seven words or more, too much for each row.
-jitable = register_jitable(forceinline=True)
+jitable = register_jitable(
+    forceinline=True, pipeline_class=PartCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 
 config: Any = numba.config
 _deciding = threading.Lock()
@@ -158,31 +162,6 @@ def _files_of(function: Callable, seen: set[int]) -> set[Path]:
         if isinstance(cell.cell_contents, types_of_python.FunctionType):
             files |= _files_of(cell.cell_contents, seen)
     return files
-
-
-def _no_op(_array, _i) -> None:
-    """Fetch a place of an array of one dimension into the cache. Any place may be named."""
-
-
-def _prefetch(_typing, array, i):
-    def write(context, builder, signature, arguments):
-        values, place = arguments
-        array_type = signature.args[0]
-        made = context.make_array(array_type)(context, builder, values)
-        address = cgutils.get_item_pointer(
-            context, builder, array_type, made, [place], wraparound=False
-        )
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        declared = ir.FunctionType(ir.VoidType(), [byte] + 3 * [number])
-        fetch = cgutils.get_or_insert_function(builder.module, declared, "llvm.prefetch.p0")
-        to_read, keep, data = number(0), number(3), number(1)
-        builder.call(fetch, [builder.bitcast(address, byte), to_read, keep, data])
-        return context.get_dummy_value()
-
-    return types.void(array, i), write
-
-
-prefetch: Callable = _no_op if config.DISABLE_JIT else intrinsic(_prefetch)
 
 
 def kernel(purpose: str = "", allocates: bool = True) -> Callable:
