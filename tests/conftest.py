@@ -1,0 +1,18 @@
+"""The order of the tests' files, of which each runs in one process."""
+
+# These start programs and wait for them. They come first: one that began last would be waited for
+# by all other processors.
+LONGEST = (
+    "test_readme.py",
+    "test_process.py",
+    "test_ui.py",
+    "test_grow.py",
+    "test_run.py",
+    "test_compose.py",
+    "test_plugins.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    order = {name: i for i, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(LONGEST)))
