@@ -74,6 +74,7 @@ class ModelConfig:
     count_constant: bool = True
     rho: int | str | None = None
     rho_draws: str = "features"
+    missing: str = "learned"
     leaf: str = "mean"
     combine: str = "average"
     min_samples_split: float | int = 2

@@ -12,7 +12,7 @@ import naive_learners as learners
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from forestlab.core.arrays import LEAF, LEFT, NODE, RIGHT
+from forestlab.core.arrays import LEAF, LEFT, NODE, RIGHT, SIDE, UNSEEN
 from forestlab.core.options import Band, Histogram, Uniform, name_of
 
 TIE = 16 * 2.0**-52  # scores this close, relative to rows × weight × impurity of a node, are equal
@@ -634,13 +634,11 @@ def threshold(problem, rows, candidate, cut):
 
 def missing_side(problem, rows, split, left):
     """Where a missing value goes from now on: as those seen did, else to the heavier child."""
-    if problem.recipe.missing == "error":
-        return RIGHT
     if np.isnan(learners.numbers(problem, rows, split.candidate)[1]).any():
         return split.missing
     w = problem.weights[rows]
     ahead = w[~left].sum() - w[left].sum()
-    return RIGHT if ahead > TIE * len(rows) * w.sum() else LEFT
+    return UNSEEN + (RIGHT if ahead > TIE * len(rows) * w.sum() else LEFT)
 
 
 def leaf(problem, rows):
@@ -697,7 +695,7 @@ def walk(nodes, x, depth=None, params=()):
     while nodes[i]["kind"] != LEAF and depth != 0:
         number = learners.asked(nodes[i], params, x)
         cut_low, cut_high = nodes[i]["cut_low"], nodes[i]["cut_high"]
-        left = goes_left(number, cut_low, cut_high, nodes[i]["missing"])
+        left = goes_left(number, cut_low, cut_high, nodes[i]["missing"] & SIDE)
         i = int(nodes[i]["left" if left else "right"])
         depth = None if depth is None else depth - 1
     return i

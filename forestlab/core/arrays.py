@@ -8,7 +8,8 @@ needs, so that the file format and the descent stay as they are when learners ar
   ``cut_low = -inf``, a band has both. A category goes left when its bit is set.
 - ``params`` and ``bits``: offsets into the tree's pools of parameters and category bit sets.
 - ``missing`` and ``missing_share``: where a NaN goes: LEFT, RIGHT, or BOTH, then with
-  ``missing_share`` of its weight to the left.
+  ``missing_share`` of its weight to the left. UNSEEN is added if no training row of the node had
+  one.
 - ``left``, ``right``: children, numbered within the tree; -1 for a leaf. Nodes stand in preorder,
   so a parent comes before its children.
 - ``n_rows`` training rows of total ``weight`` reached the node, with this ``impurity``.
@@ -26,6 +27,8 @@ import numpy as np
 
 LEAF, AXIS, OBLIQUE, QUADRATIC, CATEGORY = 0, 1, 2, 3, 4
 LEFT, RIGHT, BOTH = 0, 1, 2
+UNSEEN = 4
+SIDE = 3  # the bits of `missing` that are a side
 
 NODE = np.dtype(
     [
@@ -208,13 +211,14 @@ def _moved(array: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def with_steps(forest: Forest) -> Forest:
-    """The forest with its short walk, if every split is a single cut that sends a NaN right."""
+    """The forest with its short walk, if every split is a single cut that sends a NaN one way."""
     nodes = forest.nodes
     steps = np.empty(len(nodes), STEP)
     for first, end in pairwise(forest.first_node):
         here, step = nodes[first:end], steps[first:end]
         leaf = here["kind"] == LEAF
-        single = (here["kind"] == AXIS) & (here["cut_low"] == -np.inf) & (here["missing"] == RIGHT)
+        single = (here["kind"] == AXIS) & (here["cut_low"] == -np.inf)
+        single &= here["missing"] & SIDE != BOTH
         if not (leaf | (single & (here["left"] == np.arange(1, len(here) + 1)))).all():
             return forest._replace(steps=np.empty(0, STEP))
         step["feature"] = np.where(leaf, -1, here["feature"])

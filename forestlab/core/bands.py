@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from forestlab.core.arrays import RIGHT
+from forestlab.core.arrays import UNSEEN
 from forestlab.core.criteria import Criterion, Entered
 from forestlab.core.groups import POSITION, empty_if_dense
 from forestlab.core.jit import jitable
@@ -254,6 +254,6 @@ def make_evaluate_bands(
             cut_low = number_after(plan, node, scratch, candidate, first_key, a)
         high = first_key + groups.key[groups.cuts[b]]
         cut_high = number_after(plan, node, scratch, candidate, first_key, b)
-        return Question(best, candidate, low, high, cut_low, cut_high, RIGHT)
+        return Question(best, candidate, low, high, cut_low, cut_high, UNSEEN)
 
     return evaluate

@@ -27,7 +27,14 @@ BLOCK = 8  # columns transposed together: a cache line of float64
 
 
 def encode(X, weights=None, max_bins: int = 0, n_jobs: int = 1, missing: bool = False) -> Columns:
-    """Encode the columns of X.
+    """As `encode_some`, where it does not matter whether values are missing."""
+    return encode_some(X, weights, max_bins, n_jobs, missing)[0]
+
+
+def encode_some(
+    X, weights=None, max_bins: int = 0, n_jobs: int = 1, missing: bool = True
+) -> tuple[Columns, bool]:
+    """Encode the columns of X, and tell whether values are missing.
 
     Parameters
     ----------
@@ -86,8 +93,9 @@ def encode(X, weights=None, max_bins: int = 0, n_jobs: int = 1, missing: bool = 
     first = np.concatenate([[0], np.cumsum([len(upper) for _, upper in tables])]).astype(np.int64)
     upper = np.concatenate([upper for _, upper in tables])
     if not max_bins:
-        return Columns(codes, first, upper, upper)  # a code a value: held once
-    return Columns(codes, first, np.concatenate([lower for lower, _ in tables]), upper)
+        return Columns(codes, first, upper, upper), bool(lacking.any())  # a code a value: held once
+    lower = np.concatenate([lower for lower, _ in tables])
+    return Columns(codes, first, lower, upper), bool(lacking.any())
 
 
 def _widen(codes: np.ndarray, wide: dict[int, np.ndarray]) -> np.ndarray:

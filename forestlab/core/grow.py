@@ -18,7 +18,7 @@ from forestlab.core.criteria import CRITERIA, Criterion, Entered
 from forestlab.core.jit import hold, jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES, Leaf, make_answer
-from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, make_settle
+from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, settle
 from forestlab.core.node import make_choose, make_evaluate
 from forestlab.core.pairs import choose_pairs
 from forestlab.core.questions import write_leaf
@@ -63,6 +63,7 @@ def link(nodes, parent, child):
             nodes[parent]["left"] = child
         else:
             nodes[parent]["right"] = child
+            settle(nodes[parent], nodes[parent + 1], nodes[child])
 
 
 @jitable
@@ -164,7 +165,7 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
     measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)
     size, score = sides.size, sides.score
     choose, send = make_chooser(criterion, parts), make_send(learner, missing)
-    write, settle = learner.write, make_settle(missing)
+    write = learner.write
     begin = keeps_no_params if learner.draw is None else forget_params
     answer = make_answer(leaf)
 
@@ -214,7 +215,7 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
             if n_left == 0 or n_left == end - start:  # numbers that rounding makes equal
                 write_node(record, end - start, weight, impurity * settings.impurity_scale)
                 continue
-            settle(node, question, n_left, record)
+            record["missing"] = question.missing
             middle = start + n_left
             push_children(scratch, n_waiting, start, middle, end, depth + 1, n_nodes - 1, node_key)
             n_waiting += 2

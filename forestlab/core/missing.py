@@ -9,8 +9,8 @@ So every cut has them on its right. Where sides are *learned* each cut is scored
 last group on its left, and the better side wins; the right one if they are within a tie. Either way
 missing rows count among those that a leaf must have.
 
-A node that has seen no missing value of the feature it asks about sends one that comes later to the
-heavier child, to the left one if they are equal but for rounding.
+A node that has seen no missing value of what it asks about sends one that comes later to the heavier
+child, to the left one if they are equal but for rounding.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import LEFT, RIGHT
+from forestlab.core.arrays import LEFT, RIGHT, UNSEEN
 from forestlab.core.criteria import Criterion, Entered
 from forestlab.core.groups import NO_KEY, group_keys
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
 from forestlab.core.search import TIE, Search, cut_scanner, enough_rows
-
-UNSEEN = 3  # beside LEFT, RIGHT and BOTH: no row of the node is missing
 
 
 class Missing(NamedTuple):
@@ -163,12 +161,12 @@ def make_scan(criterion: Criterion | Entered, whole: bool, missing: Missing) -> 
 
 def make_side(missing: Missing) -> Callable:
     """What tells the side of missing rows at listed cut c."""
-    return learned_side if missing.sides else always_right
+    return learned_side if missing.sides else unseen
 
 
 @jitable
-def always_right(groups, c, tie, some_missing):
-    return RIGHT
+def unseen(groups, c, tie, some_missing):
+    return UNSEEN
 
 
 @jitable
@@ -194,32 +192,14 @@ def make_goes_left(learner: Learner, missing: Missing) -> Callable:
     return goes_left
 
 
-def make_settle(missing: Missing) -> Callable:
-    """What writes into a node's record where missing values go, once its rows have gone."""
-    return settle_learned if missing.sides else settled
-
-
 @jitable
-def settled(node, question, n_left, record):
-    """To the right, as in every record to begin with."""
-
-
-@jitable
-def settle_learned(node, question, n_left, record):
-    record["missing"] = question.missing
-    if question.missing == UNSEEN:
-        record["missing"] = heavier(node.weights, n_left)
-
-
-@jitable
-def heavier(weights, n_left):
-    """The side of greater weight; the left one if rounding alone could part them."""
-    left, right = 0.0, 0.0
-    for i in range(n_left):
-        left += weights[i]
-    for i in range(n_left, weights.shape[0]):
-        right += weights[i]
-    return RIGHT if right - left > TIE * weights.shape[0] * (left + right) else LEFT
+def settle(parent, left, right):
+    """Where a value goes that is missing for the first time, once both children's weights are
+    known."""
+    if parent["missing"] == UNSEEN:
+        ahead = right["weight"] - left["weight"]
+        heavier = RIGHT if ahead > TIE * parent["n_rows"] * parent["weight"] else LEFT
+        parent["missing"] = UNSEEN + heavier
 
 
 # ---- the table ---------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import AXIS, CATEGORY, LEAF, LEFT, OBLIQUE, QUADRATIC, RIGHT, Tree
+from forestlab.core.arrays import AXIS, CATEGORY, LEAF, LEFT, OBLIQUE, QUADRATIC, RIGHT, SIDE, Tree
 from forestlab.core.jit import jitable, made_from
 
 # ---- numbers -----------------------------------------------------------------------------------
@@ -211,7 +211,9 @@ def _asked_first(
         if node["kind"] != kind:
             return otherwise(node, params, bits, x)
         number = number_of(node, params, x)
-        return node["missing"] if np.isnan(number) else side_by(node, bits, number)
+        if np.isnan(number):
+            return node["missing"] & np.uint8(SIDE)
+        return side_by(node, bits, number)
 
     return side_of
 

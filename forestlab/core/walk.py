@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import BOTH, LEAF, LEFT
+from forestlab.core.arrays import BOTH, LEAF, LEFT, SIDE
 from forestlab.core.jit import jitable, made_from, prefetch
 from forestlab.core.questions import KINDS, side_finder
 
@@ -25,7 +25,7 @@ TILE = 128  # rows that go through a tree together
 
 
 @jitable
-def step_down(steps, first, X, rows, ends, active, n_active):
+def step_down(steps, nodes, first, X, rows, ends, active, n_active):
     """Rows go down a level: rows[k] from node ends[k], for the first `n_active` k in `active`, of
     which those that left a leaf behind are kept; return how many.
 
@@ -43,6 +43,8 @@ def step_down(steps, first, X, rows, ends, active, n_active):
         value = X[np.uint64(rows[k]), np.uint64(max(feature, 0))]
         left, right = i + np.uint64(1), np.uint64(first + step["right"])
         child = left if value <= step["cut"] else right
+        if np.isnan(value) and feature >= 0:  # rarely: what is fetched ahead is then another
+            child = left if nodes[i]["missing"] & SIDE == LEFT else right
         prefetch(steps, child)
         is_inner = feature >= 0
         ends[k] = child if is_inner else i
@@ -64,7 +66,8 @@ def is_plain(forest) -> bool:
 
 @jitable
 def step_plain(forest, t, X, rows, ends, active, n_active):
-    return step_down(forest.steps, forest.first_node[t], X, rows, ends, active, n_active)
+    first = forest.first_node[t]
+    return step_down(forest.steps, forest.nodes, first, X, rows, ends, active, n_active)
 
 
 @made_from(KINDS)
@@ -127,7 +130,7 @@ class Frontier(NamedTuple):
 
 
 def make_frontier(forest) -> Frontier:
-    branches = not is_plain(forest) and (forest.nodes["missing"] == BOTH).any()
+    branches = not is_plain(forest) and (forest.nodes["missing"] & SIDE == BOTH).any()
     most = int(np.diff(forest.first_node).max()) if branches else 0
     return Frontier(
         np.zeros(most, np.int64),

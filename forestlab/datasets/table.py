@@ -57,14 +57,12 @@ def numeric(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with plain numeric columns; DataError names the columns that are not."""
     dtypes = dict(frame.dtypes)
     _refuse([name for name in dtypes if not _is_number(dtypes[name])], "hold no numbers")
-    # Whole numbers of numpy's own can be neither missing nor infinite: MNIST has 784 columns of it.
+    # Whole numbers of numpy's own are neither missing nor infinite: MNIST has 784 columns of it.
     unsure = [name for name in dtypes if not _is_plain_integer(dtypes[name])]
-    _refuse([name for name in unsure if frame[name].isna().any()], "have missing values")
-    changed = {
-        name: _plain(dtypes[name]) for name in unsure if dtypes[name] != _plain(dtypes[name])
-    }
+    plain = {name: _plain(dtypes[name], frame[name].hasnans) for name in unsure}
+    changed = {name: dtype for name, dtype in plain.items() if dtypes[name] != dtype}
     frame = frame.astype(changed) if changed else frame
-    endless = [name for name in unsure if not np.isfinite(frame[name].to_numpy()).all()]
+    endless = [name for name in unsure if np.isinf(frame[name].to_numpy()).any()]
     _refuse(endless, "have infinite values")
     return frame
 
@@ -85,8 +83,11 @@ def _is_number(dtype: object) -> bool:
     return types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
 
 
-def _plain(dtype: object) -> np.dtype:
-    """The numpy dtype of a column: nullable numbers become plain ones, truth becomes 0 and 1."""
+def _plain(dtype: object, lacking: bool) -> np.dtype:
+    """The numpy dtype of a column: nullable numbers become plain ones, truth becomes 0 and 1; where
+    values are missing, floats."""
+    if lacking and not (isinstance(dtype, np.dtype) and dtype.kind == "f"):
+        return np.dtype(np.float64)
     if types.is_bool_dtype(dtype):
         return np.dtype(np.uint8)
     if isinstance(dtype, np.dtype):

@@ -14,7 +14,7 @@ import numpy as np
 from forestlab.core.arrays import Columns, Forest, Limits, Settings, Tree, n_trees, plant, tree_of
 from forestlab.core.bag import bag_counts, tree_features
 from forestlab.core.criteria import CRITERIA, Criterion, Entered
-from forestlab.core.encode import MAX_BINS, encode, standardised
+from forestlab.core.encode import MAX_BINS, encode_some, standardised
 from forestlab.core.grow import KernelParts, grow_kernel, make_grow
 from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES, Leaf
@@ -83,6 +83,7 @@ class Training(NamedTuple):
     whole: bool  # all of them are whole numbers, and few enough to be counted exactly
     chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
     yardstick: np.ndarray | tuple[()] = ()  # what the criterion measures by; () if it does not
+    lacking: bool = False  # some values are missing
 
 
 def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
@@ -94,7 +95,8 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     mass = product(weights, drawn_by)
     is_drawn = LEARNERS[row_of("learner", recipe.learner)].draw is not None
     n_bins = getattr(recipe.search, "bins", MAX_BINS) if search.binned and not is_drawn else 0
-    columns = encode(X, mass, n_bins, n_jobs, len(MISSING[recipe.missing].sides) > 0)
+    allowed = len(MISSING[recipe.missing].sides) > 0
+    columns, lacking = encode_some(X, mass, n_bins, n_jobs, allowed)
     if is_drawn:
         columns = standardised(columns, mass, n_jobs)
     marks: np.ndarray | tuple[()] = ()
@@ -104,7 +106,7 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
     whole = _are_whole(weights, recipe.bag_size)
     yardstick = yardstick_of(recipe.criterion, y, mass, float(weights.sum()))
-    return Training(columns, y, marks, weights, whole, chances, yardstick)
+    return Training(columns, y, marks, weights, whole, chances, yardstick, lacking)
 
 
 def yardstick_of(criterion: str | Own, y: np.ndarray, mass: np.ndarray | None, n_rows: float):
@@ -141,7 +143,7 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     sizes = Sizes(
         n_rows,
         n_features,
-        int(np.diff(training.columns.first).max()) + len(MISSING[recipe.missing].sides[:1]),
+        int(np.diff(training.columns.first).max()) + training.lacking,
         task.n_slots(recipe.n_classes, n_targets),
         task.n_stats(recipe.n_classes, n_targets),
         task.n_parts(recipe.n_classes, n_targets),
@@ -166,7 +168,7 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         recipe.limits.rho > 0,
         training.whole and not recipe.balance_bags and isinstance(criterion, Criterion),
         counted,
-        recipe.missing,
+        recipe.missing if training.lacking else "error",
         recipe.limits.rho > 0 and recipe.limits.pairs,
         recipe.leaf.name if isinstance(recipe.leaf, Own) else recipe.leaf,
     )

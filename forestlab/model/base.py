@@ -53,6 +53,7 @@ class Model(BaseEstimator):
     task: str
     n_jobs: int | None = None
     combine = "average"
+    missing = "error"
     verbose = 0
 
     # ---- parameters ----
@@ -89,7 +90,7 @@ class Model(BaseEstimator):
 
         Parameters
         ----------
-        X : (n_rows, n_features) array or data frame of finite numbers
+        X : (n_rows, n_features) array or data frame of finite numbers, or NaN where they are missing
         y : (n_rows,) classes; or (n_rows,) or (n_rows, n_targets) numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
@@ -99,7 +100,7 @@ class Model(BaseEstimator):
         targets, classes = self._encode_targets(y)
         params = self._growing_params()
         recipe = parameters.recipe(params, self.task, X.shape, len(classes))
-        parameters.require_moderate(X, recipe.learner)
+        parameters.require_moderate(X, recipe.search, recipe.learner)
         parameters.warn_of_functions(recipe)
         n_jobs = parameters.n_threads(self.n_jobs)
         n_estimators = getattr(self, "n_estimators", 1)
@@ -107,6 +108,8 @@ class Model(BaseEstimator):
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
         self._check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
+        if training.lacking:
+            parameters.require_known(recipe.search, recipe.learner)
         training = self._measured(training, product(weights, chances))
         seed = self._seed_of(begun, recipe, training, classes)
         show = self._progress if self.verbose else None
@@ -184,7 +187,22 @@ class Model(BaseEstimator):
 
     def _check_X(self, X) -> np.ndarray:
         check_is_fitted(self, "forest_")
-        return validate_data(self, X, dtype="numeric", reset=False)
+        return validate_data(self, X, reset=False, **self._numbers())
+
+    def _numbers(self) -> dict[str, Any]:
+        """What scikit-learn is to make of X."""
+        return {
+            "dtype": "numeric",
+            "ensure_all_finite": "allow-nan" if self._allows_nan() else True,
+        }
+
+    def _allows_nan(self) -> bool:
+        return self.missing != "error"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allows_nan()
+        return tags
 
     def _ends(self, X, depth=None) -> np.ndarray:
         X = self._check_X(X)
@@ -290,7 +308,7 @@ class Classifier(ClassifierMixin, Predictor):
     task = "classification"
 
     def _validated(self, X, y):
-        X, y = validate_data(self, X, y, dtype="numeric")
+        X, y = validate_data(self, X, y, **self._numbers())
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         return X, y
@@ -339,7 +357,8 @@ class Regressor(RegressorMixin, Predictor):
     leaf = "mean"  # of models that were pickled before there were others
 
     def _validated(self, X, y):
-        X, y = validate_data(self, X, y, dtype="numeric", y_numeric=True, multi_output=True)
+        more = self._numbers() | {"y_numeric": True, "multi_output": True}
+        X, y = validate_data(self, X, y, **more)
         return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
 
     def _encode_targets(self, y):

@@ -36,6 +36,7 @@ class TreeClassifier(OneTree, Classifier):
         learner="axis",
         rho=None,
         rho_draws="features",
+        missing="learned",
         class_weight=None,
         random_state=None,
     ):
@@ -65,6 +66,7 @@ class TreeRegressor(OneTree, Regressor):
         learner="axis",
         rho=None,
         rho_draws="features",
+        missing="learned",
         leaf="mean",
         random_state=None,
     ):
@@ -105,6 +107,7 @@ class ForestClassifier(Ensemble, Classifier):
         learner="axis",
         rho=None,
         rho_draws="features",
+        missing="learned",
         combine="average",
         class_weight=None,
         n_jobs=None,
@@ -148,6 +151,7 @@ class ForestRegressor(Ensemble, Regressor):
         learner="axis",
         rho=None,
         rho_draws="features",
+        missing="learned",
         leaf="mean",
         combine="average",
         n_jobs=None,

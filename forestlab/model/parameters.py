@@ -19,6 +19,7 @@ from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES
+from forestlab.core.missing import MISSING
 from forestlab.core.options import OPTIONS, Options, is_whole, listed, name_of, row_of
 from forestlab.core.own import Own
 from forestlab.core.search import SEARCHES
@@ -103,6 +104,12 @@ DESCRIPTIONS = {
         "of such a feature and a cut, each as likely as any other, so that with `rho` as large as "
         "their number the tree is the exhaustive one. Pairs need learner='axis' and a search that "
         "lists cuts, and take up to twice the time of the exhaustive search.",
+    ),
+    "missing": (
+        "str, default='learned'",
+        'What is done with values of X that are missing (NaN): "learned", in each node rows without '
+        "a value go to the side where they lower the criterion most; where no row of the node "
+        'lacked one, a row that does later goes to the heavier child. "error", they are refused.',
     ),
     "leaf": (
         "str or callable, default='mean'",
@@ -288,6 +295,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         limits,
         n_classes,
         learner=learner,
+        missing=one_of("missing", params.get("missing", "error"), MISSING),
         features_per_tree=n_features_drawn if per_tree else 0,
         leaf=leaf(params.get("leaf", "mean")),
         **_bag(params, n_rows),
@@ -364,12 +372,30 @@ def warn_of_functions(recipe: Recipe) -> None:
         )
 
 
-def require_moderate(X: np.ndarray, learner: Options) -> None:
+def require_known(search: Options, learner: Options) -> None:
+    """Refuse missing values where a learner or a search cannot do with them."""
+    able = [key for key, row in LEARNERS.items() if row.project_some and not row.has_bands]
+    if row_of("learner", learner) not in able:
+        raise ValueError(
+            f"values of X are missing (NaN), so learner must be one of {listed(able)}; "
+            f"got {name_of('learner', learner)!r}."
+        )
+    if SEARCHES[row_of("search", search)].draws:
+        others = [key for key, row in SEARCHES.items() if not row.draws]
+        raise ValueError(
+            f"values of X are missing (NaN), so search must be one of {listed(others)}; "
+            f"got {name_of('search', search)!r}."
+        )
+
+
+def require_moderate(X: np.ndarray, search: Options, learner: Options) -> None:
     """Refuse numbers whose products floats cannot hold, where columns are joined."""
     if LEARNERS[row_of("learner", learner)].draw is None:
         return
     name = name_of("learner", learner)
     most = max(float(X.max()), -float(X.min()))
+    if math.isnan(most):
+        require_known(search, learner)
     if most > 1e150:
         raise ValueError(
             f"learner={name!r} joins columns, so X must lie between -1e150 and 1e150; got {most:g}."

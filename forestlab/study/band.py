@@ -10,6 +10,7 @@ from forestlab.study.held_out import answers_of
 from forestlab.study.intervals import bands, trees_needed
 from forestlab.study.jackknife import jackknife_of
 from forestlab.study.part import About, Files, Findings, Look, Part
+from forestlab.study.plane import has_range
 from forestlab.study.rows import evenly
 
 LEVEL = 0.9
@@ -25,7 +26,7 @@ class AlongOne(NamedTuple):
 
 def _find(look: Look) -> AlongOne:
     grown, (X, truth) = look.grown, look.data["train"]
-    x = np.linspace(X.min(), X.max(), POINTS)
+    x = np.linspace(np.nanmin(X), np.nanmax(X), POINTS)
     leaves = places(grown.forest, x[:, None], None, look.n_jobs)
     asked = grown.forest, grown.task, grown.combine
     mean = combined(*asked, x[:, None], None, look.n_jobs)[0][:, 0]
@@ -56,7 +57,7 @@ def _picture(found: AlongOne, findings: Findings, about: About) -> Files:
 
 PART = Part(
     level="full",
-    applies=lambda look: not look.studied.has_classes and look.n_features == 1,
+    applies=lambda look: not look.studied.has_classes and look.n_features == 1 and has_range(look),
     find=_find,
     table=_table,
     picture=_picture,

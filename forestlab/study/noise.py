@@ -12,7 +12,8 @@ alike as far as the gap between them reaches: γ is level first, and is taken fo
 does not fall, since signals differ the more the farther rows are apart.
 
 Nearness is what trees see of it: columns count by their order alone, and as much as they decrease
-impurity in the forest. A column that the forest does not split by is not looked at.
+impurity in the forest. A column that the forest does not split by is not looked at. Missing values
+stand behind all others, at one place.
 """
 
 from typing import NamedTuple

@@ -6,12 +6,17 @@ Extent = tuple[float, float, float, float]  # left, right, bottom, top
 MARGIN = 0.05  # of the rows' range, on each side
 
 
+def has_range(look) -> bool:
+    """Are some values known of each feature that the training rows have?"""
+    return not np.isnan(look.data["train"].X).all(axis=0).any()
+
+
 def grid_of(X: np.ndarray, size: int = 150) -> tuple[np.ndarray, Extent]:
     """The places to ask a model about, so that its answers fill the plane around the rows of X.
 
     Parameters
     ----------
-    X : (n, 2)
+    X : (n, 2), NaN where a value is missing
     size : pixels along each side
 
     Returns
@@ -21,7 +26,7 @@ def grid_of(X: np.ndarray, size: int = 150) -> tuple[np.ndarray, Extent]:
     extent : (left, right, bottom, top) of the plane, a little wider than the rows
     """
     X = np.asarray(X, np.float64)
-    low, high = X.min(axis=0), X.max(axis=0)
+    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
     margin = np.where(high > low, MARGIN * (high - low), 0.5)
     low, high = low - margin, high + margin
     x, y = (low + (np.arange(size)[:, None] + 0.5) * (high - low) / size).T

@@ -6,7 +6,7 @@ import numpy as np
 
 from forestlab.forest import combined
 from forestlab.study.part import About, Files, Findings, Look, Part
-from forestlab.study.plane import Extent, grid_of
+from forestlab.study.plane import Extent, grid_of, has_range
 from forestlab.study.rows import evenly
 
 REGIONS = 4  # depths that are drawn
@@ -45,7 +45,7 @@ def _picture(found: Regions, findings: Findings, about: About) -> Files:
 
 PART = Part(
     level="full",
-    applies=lambda look: look.studied.has_classes and look.n_features == 2,
+    applies=lambda look: look.studied.has_classes and look.n_features == 2 and has_range(look),
     find=_find,
     picture=_picture,
     files={"regions.png": "a classification over its two features"},

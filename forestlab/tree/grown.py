@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from forestlab.core.arrays import AXIS, BOTH, LEAF, LEFT
+from forestlab.core.arrays import AXIS, BOTH, LEAF, LEFT, SIDE
 from forestlab.core.tasks import TASKS
 from forestlab.forest import decreases
 from forestlab.tree.view import TreeView
@@ -81,7 +81,7 @@ class GrownTree(TreeView):
     @cached_property
     def missing_go_to_left(self) -> np.ndarray:
         nodes = self.tree.nodes
-        return _fixed((nodes["kind"] != LEAF) & (nodes["missing"] == LEFT), np.uint8)
+        return _fixed((nodes["kind"] != LEAF) & (nodes["missing"] & SIDE == LEFT), np.uint8)
 
     @cached_property
     def value(self) -> np.ndarray:
@@ -141,7 +141,9 @@ def _fixed(values: np.ndarray, dtype: type) -> np.ndarray:
 def require_single_cuts(nodes: np.ndarray) -> None:
     """Raise ValueError unless a feature and a threshold say all that each inner node asks."""
     inner = nodes[nodes["kind"] != LEAF]
-    single = (inner["kind"] == AXIS) & (inner["cut_low"] == -np.inf) & (inner["missing"] != BOTH)
+    single = (
+        (inner["kind"] == AXIS) & (inner["cut_low"] == -np.inf) & (inner["missing"] & SIDE != BOTH)
+    )
     if not single.all():
         raise ValueError(
             f"scikit-learn's trees have one threshold of one feature at each node: "

@@ -277,7 +277,7 @@ class TreeView:
     def _describe_question(self, i: int) -> dict:
         node = self.tree.nodes[i]
         piece = described(self.tree, i, self.feature_names)
-        if node["missing"] != RIGHT:
+        if node["missing"] in (LEFT, BOTH):
             piece["missing"] = next(side for side in SIDES if SIDES[side] == node["missing"])
         return piece | ({"missing_share": _share(node)} if node["missing"] == BOTH else {})
 

@@ -128,7 +128,6 @@ def test_the_short_walk_holds_the_cuts():
         {"feature": 1, "between": [0, 1]},
         {"feature": 1, "in": [1]},
         {"weights": {"a": 1, "b": 1}, "cut": 0},
-        {"feature": 1, "cut": 0, "missing": "left"},
         {"feature": 1, "cut": 0, "missing": "both", "missing_share": 0.5},
     ],
     ids=str,

@@ -9,7 +9,7 @@ import pytest
 from cases import Case, recipe_of, with_holes
 from sklearn.tree import DecisionTreeClassifier
 
-from forestlab.core.arrays import LEAF, LEFT, RIGHT, tree_of
+from forestlab.core.arrays import LEAF, LEFT, RIGHT, UNSEEN, tree_of
 from forestlab.core.learners import LEARNERS
 from forestlab.core.missing import MISSING, make_group
 from forestlab.core.walk import is_plain
@@ -28,10 +28,11 @@ PLAIN = {
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # keys wrap around
 
 
-def forest_of(X, y, n_trees=1, weights=None, n_jobs=1, settings=None, **choices):
+def forest_of(X, y, n_trees=1, weights=None, n_jobs=1, settings=None, lacking=False, **choices):
     recipe = recipe_of(Case(**PLAIN | choices), len(y), **settings or {})
     recipe = recipe._replace(limits=recipe.limits._replace(max_features=X.shape[1]))
     training = prepare(X, np.asarray(y, float)[:, None], recipe, weights)
+    training = training._replace(lacking=training.lacking or lacking)
     return grow_forest(training, recipe, 3, n_trees, n_jobs)
 
 
@@ -78,7 +79,7 @@ def test_of_equal_sides_the_right_one_wins():
 )
 def test_a_value_not_missing_before_goes_to_the_heavier_child(y, weights, side):
     weights = None if weights is None else np.array(weights)
-    assert root_of(range(len(y)), y, weights)["missing"] == side
+    assert root_of(range(len(y)), y, weights)["missing"] == UNSEEN + side
 
 
 @pytest.mark.parametrize(("least", "side"), [(1, RIGHT), (2, RIGHT), (3, LEFT)])
@@ -98,14 +99,12 @@ def test_nothing_is_asked_about_what_is_wholly_missing(search):
 
 
 def test_where_nothing_is_missing_trees_are_as_ever():
-    """But for where a missing value would go; and only without these are walks plain."""
+    """Also where the kernel is that for missing values, as another column has some."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 4)).round(1), rng.integers(0, 3, 120)
-    learned, plain = (forest_of(X, y, 3, missing=missing) for missing in ("learned", "error"))
-    assert is_plain(plain)
-    assert (learned.nodes["missing"] != plain.nodes["missing"]).any()
-    learned.nodes["missing"] = RIGHT
-    assert learned.nodes.tobytes() == plain.nodes.tobytes()
+    plain, ready = (forest_of(X, y, 3, lacking=lacking) for lacking in (False, True))
+    assert set(plain.nodes["missing"][plain.nodes["kind"] != LEAF]) == {UNSEEN, UNSEEN + RIGHT}
+    assert ready.nodes.tobytes() == plain.nodes.tobytes()
 
 
 def holed(n_rows=150, n_features=4):
@@ -117,7 +116,8 @@ def holed(n_rows=150, n_features=4):
 def test_rows_walk_to_the_leaf_they_grew_into():
     X, y = holed()
     forest = forest_of(X, y, 3)
-    assert not is_plain(forest)
+    assert is_plain(forest)
+    assert {LEFT, RIGHT, UNSEEN, UNSEEN + RIGHT} == set(forest.nodes["missing"])
     for t, found in enumerate(ends(forest, X)):
         tree = tree_of(forest, t)
         assert found.tolist() == [naive.walk(tree.nodes, x) for x in X]

@@ -145,7 +145,7 @@ def test_rows_without_a_value_are_tried_on_both_sides():
         recipe = settled._replace(criterion=criterion, missing="learned", n_classes=2)
         trees.append(grow_trees(prepare(X, codes, recipe, weights), recipe, 7, 0, 1)[0])
     assert_same_forest(*trees)
-    assert set(trees[0].nodes["missing"][trees[0].nodes["kind"] != LEAF]) == {LEFT, RIGHT}
+    assert set(trees[0].nodes["missing"][trees[0].nodes["kind"] != LEAF]) >= {LEFT, RIGHT}
 
 
 def test_an_impurity_may_be_negative():
