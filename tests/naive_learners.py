@@ -197,22 +197,23 @@ def numbers(problem, rows, candidate):
 
 def drawn_cuts(problem, rows, candidate, key, pick):
     """As Geurts: (-inf, the greatest number below, where the cut lies); each split once."""
-    values = np.unique(numbers(problem, rows, candidate)[1])
+    found = numbers(problem, rows, candidate)[1]
+    values, settings = np.unique(found[~np.isnan(found)]), problem.recipe.settings
     if len(values) < 2:
-        return []
-    settings = problem.recipe.settings
+        only = [(-np.inf, value, np.inf) for value in values if np.isnan(found).any()]
+        return [cut for cut in only if naive.enough_somehow(problem, rows, found, cut[1], False)]
     key = naive.stream(key, naive.THRESHOLDS + number_of(candidate))
     places = [pick] if pick is not None else range(min(max(settings.n_thresholds, 1), len(rows)))
-    found = {}
+    asked = {}
     for unit in sorted(naive.draw_unit(key, place) for place in places):
         number = values[0] * (1 - unit) + values[-1] * unit
         below = values[:-1][values[:-1] <= number].max(initial=values[0])
         above = values[values > below].min()
-        found.setdefault(below, number if below <= number < above else below)
+        asked.setdefault(below, number if below <= number < above else below)
     return [
         (-np.inf, below, number)
-        for below, number in found.items()
-        if naive.enough(problem, rows, candidate, -np.inf, below)
+        for below, number in asked.items()
+        if naive.enough_somehow(problem, rows, found, below, weigh=False)
     ]
 
 

@@ -9,8 +9,8 @@ So every cut has them on its right. Where sides are *learned* each cut is scored
 last group on its left, and the better side wins; the right one if they are within a tie. Either way
 missing rows count among those that a leaf must have.
 
-A node that has seen no missing value of what it asks about sends one that comes later to the heavier
-child, to the left one if they are equal but for rounding.
+A node that has seen no missing value of what it asks about sends one that comes later to the
+heavier child, to the left one if they are equal but for rounding.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from forestlab.core.criteria import Criterion, Entered
 from forestlab.core.groups import NO_KEY, group_keys
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
-from forestlab.core.search import TIE, Search, cut_scanner, enough_rows
+from forestlab.core.search import TIE, Search, admits_known, cut_scanner, enough_rows
 
 
 class Missing(NamedTuple):
@@ -83,6 +83,14 @@ def enough_with_left(groups, n_groups, g, least):
 
 
 @jitable
+def admits_either(groups, look, g, least):
+    """Does cut g leave enough rows, whichever way the missing ones go?"""
+    if enough_rows(groups, look.n_groups, g, least):
+        return True
+    return look.n_known < look.n_groups and enough_with_left(groups, look.n_groups, g, least)
+
+
+@jitable
 def propose_either(scratch, n_groups, least):
     """List every cut that leaves enough rows, whichever way the missing ones go; return how many.
 
@@ -100,14 +108,14 @@ def propose_either(scratch, n_groups, least):
 
 def make_propose(search: Search, learner: Learner, missing: Missing) -> Callable:
     """What lists the cuts of a candidate that are looked at."""
-    propose_known = search.propose(learner.ends) if search.draws else search.propose
-    tried = len(missing.sides) > 0
-    if tried and search.draws:
-        raise ValueError("a search that draws numbers cannot do with missing values")
+    tried, draws = len(missing.sides) > 0, search.draws
+    propose_known = search.propose
+    if draws:
+        propose_known = search.propose(learner.ends, admits_either if tried else admits_known)
 
     @jitable
     def propose(plan, node, scratch, look, some_missing):
-        if tried and some_missing:
+        if tried and some_missing and not draws:
             return propose_either(scratch, look.n_groups, plan.settings.min_samples_leaf)
         return propose_known(plan, node, scratch, look)
 

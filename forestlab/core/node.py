@@ -114,7 +114,8 @@ def make_list_cuts(learner: Learner, search: Search, missing: Missing, in_bins: 
         if grouped.n_groups == 1:
             return Listed(grouped, 0, False)
         groups, some_missing = scratch.groups, grouped.last_key > grouped.last_known
-        look = Look(candidate, pick, grouped.n_groups, grouped.first_key)
+        n_known = grouped.n_groups - (1 if some_missing else 0)
+        look = Look(candidate, pick, grouped.n_groups, n_known, grouped.first_key)
         n_cuts = propose(plan, node, scratch, look, some_missing)
         if not draws and plan.settings.n_thresholds > 0:
             thresholds_key = stream(node.key, THRESHOLDS + np.uint64(candidate))

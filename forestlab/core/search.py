@@ -40,6 +40,7 @@ class Look(NamedTuple):
     candidate: int  # see learners
     pick: int  # the number of the node's draw that picks one of them; -1: all count
     n_groups: int
+    n_known: int  # groups whose value is known: all, or all but the last
     first_key: int  # that groups count theirs from
 
 
@@ -47,6 +48,11 @@ class Look(NamedTuple):
 def enough_rows(groups, n_groups, g, least):
     """Does cut g leave at least so many rows on both sides?"""
     return groups.end[g] >= least <= groups.end[n_groups - 1] - groups.end[g]
+
+
+@jitable
+def admits_known(groups, look, g, least):
+    return enough_rows(groups, look.n_groups, g, least)
 
 
 @jitable
@@ -82,16 +88,19 @@ def propose_boundary(plan, node, scratch, look):
     return n_cuts
 
 
-def propose_uniform(ends: Callable) -> Callable:
+def propose_uniform(ends: Callable, admits: Callable) -> Callable:
     """Cuts drawn as Geurts, Ernst and Wehenkel (2006) do: numbers uniform in the node's range.
 
     There are n_thresholds of them, or one; two between the same groups are one question, asked at
-    the lower.
+    the lower. Of a number that is known or not, and else does not vary, one may ask just that.
     """
 
     @jitable
     def propose(plan, node, scratch, look):
-        groups, n_groups, candidate = scratch.groups, look.n_groups, look.candidate
+        groups, n_groups, candidate = scratch.groups, look.n_known, look.candidate
+        if n_groups == 1:
+            groups.cuts[0], groups.numbers[0] = 0, np.inf
+            return 1 if admits(groups, look, 0, plan.settings.min_samples_leaf) else 0
         least = ends(plan, node, scratch, candidate, look.first_key + groups.key[0])[0]
         last_key = look.first_key + groups.key[n_groups - 1]
         greatest = ends(plan, node, scratch, candidate, last_key)[1]
@@ -109,7 +118,7 @@ def propose_uniform(ends: Callable) -> Callable:
                     g = middle
                 else:
                     high = middle - 1
-            if g == last or not enough_rows(groups, n_groups, g, plan.settings.min_samples_leaf):
+            if g == last or not admits(groups, look, g, plan.settings.min_samples_leaf):
                 continue
             below = ends(plan, node, scratch, candidate, look.first_key + groups.key[g])[1]
             above = ends(plan, node, scratch, candidate, look.first_key + groups.key[g + 1])[0]
@@ -341,7 +350,8 @@ class Search(NamedTuple):
     marked: bool = False  # it asks which rows have equal targets
     alias_of: str = ""  # the name whose compiled kernel serves this one too
     pairs: bool = False  # all pairs of its cuts may be tried, as bands do
-    # Numbers are drawn, not cuts: `propose` is made from a learner's `ends`, and says where.
+    # Numbers are drawn, not cuts: `propose` is made from a learner's `ends`, and from what tells
+    # whether a cut leaves enough rows, and says where.
     draws: bool = False
 
 

@@ -90,7 +90,7 @@ class Model(BaseEstimator):
 
         Parameters
         ----------
-        X : (n_rows, n_features) array or data frame of finite numbers, or NaN where they are missing
+        X : (n_rows, n_features) array or data frame of finite numbers, NaN where one is missing
         y : (n_rows,) classes; or (n_rows,) or (n_rows, n_targets) numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
@@ -100,7 +100,7 @@ class Model(BaseEstimator):
         targets, classes = self._encode_targets(y)
         params = self._growing_params()
         recipe = parameters.recipe(params, self.task, X.shape, len(classes))
-        parameters.require_moderate(X, recipe.search, recipe.learner)
+        parameters.require_moderate(X, recipe.learner)
         parameters.warn_of_functions(recipe)
         n_jobs = parameters.n_threads(self.n_jobs)
         n_estimators = getattr(self, "n_estimators", 1)
@@ -109,7 +109,7 @@ class Model(BaseEstimator):
         self._check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
         if training.lacking:
-            parameters.require_known(recipe.search, recipe.learner)
+            parameters.require_known(recipe.learner)
         training = self._measured(training, product(weights, chances))
         seed = self._seed_of(begun, recipe, training, classes)
         show = self._progress if self.verbose else None

@@ -107,9 +107,9 @@ DESCRIPTIONS = {
     ),
     "missing": (
         "str, default='learned'",
-        'What is done with values of X that are missing (NaN): "learned", in each node rows without '
-        "a value go to the side where they lower the criterion most; where no row of the node "
-        'lacked one, a row that does later goes to the heavier child. "error", they are refused.',
+        'What becomes of values of X that are missing (NaN): "learned", in each node rows without '
+        "one go to the side where they lower the criterion most; where no row of the node lacked "
+        'a value, one that does later goes to the heavier child. "error", they are refused.',
     ),
     "leaf": (
         "str or callable, default='mean'",
@@ -372,30 +372,24 @@ def warn_of_functions(recipe: Recipe) -> None:
         )
 
 
-def require_known(search: Options, learner: Options) -> None:
-    """Refuse missing values where a learner or a search cannot do with them."""
+def require_known(learner: Options) -> None:
+    """Refuse missing values where a learner cannot do with them."""
     able = [key for key, row in LEARNERS.items() if row.project_some and not row.has_bands]
     if row_of("learner", learner) not in able:
         raise ValueError(
             f"values of X are missing (NaN), so learner must be one of {listed(able)}; "
             f"got {name_of('learner', learner)!r}."
         )
-    if SEARCHES[row_of("search", search)].draws:
-        others = [key for key, row in SEARCHES.items() if not row.draws]
-        raise ValueError(
-            f"values of X are missing (NaN), so search must be one of {listed(others)}; "
-            f"got {name_of('search', search)!r}."
-        )
 
 
-def require_moderate(X: np.ndarray, search: Options, learner: Options) -> None:
+def require_moderate(X: np.ndarray, learner: Options) -> None:
     """Refuse numbers whose products floats cannot hold, where columns are joined."""
     if LEARNERS[row_of("learner", learner)].draw is None:
         return
     name = name_of("learner", learner)
     most = max(float(X.max()), -float(X.min()))
     if math.isnan(most):
-        require_known(search, learner)
+        require_known(learner)
     if most > 1e150:
         raise ValueError(
             f"learner={name!r} joins columns, so X must lie between -1e150 and 1e150; got {most:g}."
