@@ -149,11 +149,16 @@ def bounds(X, mass, recipe, max_bins):
 
 
 def standard(X, mass):
-    """The mean and the deviation of each column, in units of its greatest number."""
+    """The mean and the deviation of each column, in units of its greatest number; 0 and 1 if
+    nothing is known of it."""
     found = []
     for column in X.T:
-        values, place = np.unique(column[mass > 0], return_inverse=True)
-        seen = np.bincount(place, mass[mass > 0])
+        known = (mass > 0) & ~np.isnan(column)
+        if not known.any():
+            found.append((0.0, 1.0))
+            continue
+        values, place = np.unique(column[known], return_inverse=True)
+        seen = np.bincount(place, mass[known])
         seen = seen / seen.sum()
         size = float(np.abs(values).max()) or 1.0
         mean = float((values / size) @ seen)

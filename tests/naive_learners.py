@@ -98,20 +98,26 @@ def quadratic_factors(problem, rows, columns, key):
 def fitted_factors(problem, rows, columns, key):
     """The power iteration of S⁻¹ B, from the slot of which most is said."""
     X, y, w = problem.high[rows], problem.y[rows], problem.weights[rows]
-    Z = (X[:, columns] - problem.centre[columns]) / problem.scale[columns]
-    Z = Z - w @ Z / w.sum()
     if problem.recipe.n_classes:
         T = (y == np.unique(y)).astype(float)
     else:
         T = y - w @ y / w.sum()
+    Z = (X[:, columns] - problem.centre[columns]) / problem.scale[columns]
+    known = ~np.isnan(Z).any(axis=1)
+    if not known.any():
+        return [uniform(key, k) / problem.scale[column] for k, column in enumerate(columns)]
+    weights, w, T, Z = w, w[known], T[known], Z[known]
+    squares = w @ (Z**2).sum(axis=1)
+    Z = Z - w @ Z / w.sum()
     S = Z.T @ (w[:, None] * Z)
     S += RIDGE * np.trace(S) / len(S) * np.eye(len(S))
     C, shares = Z.T @ (w[:, None] * T), w @ T**2
-    C, shares = C[:, shares > 0], shares[shares > 0]
+    shares[shares == 0] = np.inf  # of what no row is known there is nothing to say
     said = (C**2).sum(axis=0) / shares
-    if said.max() <= (naive.TIE * len(rows)) ** 2 * np.trace(S):
+    rounding = (naive.TIE * len(rows)) ** 2
+    if (w @ Z**2).sum() <= rounding * squares or said.max() <= rounding * np.trace(S):
         return [uniform(key, k) / problem.scale[column] for k, column in enumerate(columns)]
-    direction = np.linalg.solve(S, C[:, first_of_most(problem, y, w, said)])
+    direction = np.linalg.solve(S, C[:, first_of_most(problem, y, weights, said)])
     for _ in range(STEPS):
         direction = direction / direction[np.abs(direction).argmax()]
         direction = np.linalg.solve(S, C @ (C.T @ direction / shares))
@@ -180,14 +186,14 @@ def numbers(problem, rows, candidate):
         return problem.low[rows, candidate], problem.high[rows, candidate]
     form = quadratic if isinstance(problem.recipe.learner, Quadratic) else oblique
     found = form(problem.high[rows], candidate.columns, candidate.factors)
-    n_bins = getattr(problem.recipe.search, "bins", 0)
-    if not 0 < n_bins < len(rows):
+    n_bins, known = getattr(problem.recipe.search, "bins", 0), ~np.isnan(found)
+    if not 0 < n_bins < len(rows) or not known.any():
         return found, found
-    least, greatest = found.min(), found.max()
+    least, greatest = found[known].min(), found[known].max()
     if least == greatest:
         return found, found
     per_stretch = n_bins / (greatest - least)
-    bins = np.minimum(((found - least) * per_stretch).astype(int), n_bins - 1)
+    bins = np.minimum(np.where(known, (found - least) * per_stretch, -1).astype(int), n_bins - 1)
     of_bin = {b: found[bins == b] for b in set(bins)}
     return np.array([(of_bin[b].min(), of_bin[b].max()) for b in bins]).T
 

@@ -203,10 +203,19 @@ def standardised(columns: Columns, weights=None, n_jobs: int = 1) -> Columns:
     return columns._replace(centre=centre, scale=scale)
 
 
+def with_nan(columns: Columns) -> Columns:
+    """The columns with a value for the code of missing ones too: NaN, behind their own values. For
+    learners that make numbers of values; these are exact, so there is one table of them."""
+    values = np.insert(columns.upper, columns.first[1:], np.nan)
+    first = columns.first + np.arange(len(columns.first))
+    return columns._replace(first=first, lower=values, upper=values)
+
+
 def rounded_columns(columns: Columns) -> np.ndarray:
     """Which columns hold values, or ends of bins, that float32 would round, (n_features,)."""
     with np.errstate(over="ignore"):
         lower, upper = (values.astype(np.float32) for values in (columns.lower, columns.upper))
     changed = (lower != columns.lower) | (upper != columns.upper)
+    changed &= ~np.isnan(columns.upper)
     n_changed = np.concatenate([[0], np.cumsum(changed)])
     return n_changed[columns.first[1:]] > n_changed[columns.first[:-1]]

@@ -6,11 +6,12 @@ products of the columns with what rows contribute to s. The direction is that in
 say most about the targets beside their own variance: the first eigenvector of S⁻¹ B, where
 B = Σ c_s c_sᵀ / g_s and g_s is how much there is to say about s: the weight of a class, or the sum
 of squares of a target. That is Fisher's discriminant of classes, and of one target its least
-squares. S has a *ridge* added, a share of its mean diagonal.
+squares. S has a *ridge* added, a share of its mean diagonal. Rows that lack a value of the columns
+have no say.
 
 The eigenvector is found by power iteration, of as many steps each time: two classes or one target
-need one. Columns that say nothing of the targets but by rounding, as in an exclusive or, get random
-factors.
+need one. Columns that vary, or say something of the targets, only by rounding, as in an exclusive
+or, get random factors.
 """
 
 import numpy as np
@@ -41,7 +42,8 @@ def draw_fitted(plan, node, scratch, candidate):
     done += n_slots
     mean, at = fit[done : done + n], fit[done + n : done + 2 * n]
     direction, turned = fit[done + 2 * n : done + 3 * n], fit[done + 3 * n : done + 4 * n]
-    sum_products(plan, node, scratch, columns, mean, at, products, crossed, shares)
+    if not sum_products(plan, node, scratch, columns, mean, at, products, crossed, shares):
+        return draw_oblique(plan, node, scratch, candidate)
     spread = 0.0
     for k in range(n):
         spread += products[k, k]
@@ -68,24 +70,41 @@ def standardised(plan, column, row):
 
 
 @jitable
+def locate(plan, columns, row, at):
+    """at[k] = the row's value of column k; says whether it has all of them."""
+    known = True
+    for k in range(columns.shape[0]):
+        at[k] = standardised(plan, columns[k], row)
+        known &= at[k] == at[k]
+    return known
+
+
+@jitable
 def sum_products(plan, node, scratch, columns, mean, at, products, crossed, shares):
-    """S with its ridge, c_s and g_s of the node's rows. A row's weight is its first amount."""
+    """S with its ridge, c_s and g_s of the node's rows, but those that lack a value; says whether
+    the columns vary there, by more than rounding. A row's weight is its first amount."""
     slots, amounts, n = scratch.slots, scratch.amounts, columns.shape[0]
     n_rows = node.rows.shape[0]
-    weight = 0.0
+    weight, squares = 0.0, 0.0
     mean[:] = 0.0
     products[:] = 0.0
     crossed[:] = 0.0
     shares[:] = 0.0
     for i in range(n_rows):
-        weight += amounts[i, 0]
-        for k in range(n):
-            mean[k] += amounts[i, 0] * standardised(plan, columns[k], node.rows[i])
+        if locate(plan, columns, node.rows[i], at):
+            weight += amounts[i, 0]
+            for k in range(n):
+                mean[k] += amounts[i, 0] * at[k]
+                squares += amounts[i, 0] * at[k] * at[k]
+    if weight == 0.0:
+        return False
     for k in range(n):
         mean[k] /= weight
     for i in range(n_rows):
+        if not locate(plan, columns, node.rows[i], at):
+            continue
         for k in range(n):
-            at[k] = standardised(plan, columns[k], node.rows[i]) - mean[k]
+            at[k] -= mean[k]
             for m in range(k + 1):
                 products[k, m] += amounts[i, 0] * at[k] * at[m]
         for part in range(slots.shape[1]):
@@ -93,11 +112,14 @@ def sum_products(plan, node, scratch, columns, mean, at, products, crossed, shar
             shares[slot] += amount * (amount / amounts[i, 0])
             for k in range(n):
                 crossed[slot, k] += amount * at[k]
-    ridge = 0.0
+    spread, ridge = 0.0, 0.0
     for k in range(n):
+        spread += products[k, k]
         ridge += RIDGE / n * products[k, k]
     for k in range(n):
         products[k, k] += ridge
+    rounding = TIE * n_rows
+    return spread > rounding * rounding * squares
 
 
 @jitable

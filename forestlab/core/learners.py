@@ -11,7 +11,8 @@ them keys by which they would be sorted again.
 
 Where values may be missing, `project_some` is asked instead: it gives rows without a value NO_KEY,
 and returns the least and the greatest key of the others; if there are none, a least above the
-greatest. `lacks` tells such rows from the others, which alone `goes_left` is then asked about.
+greatest. `group_some` is asked instead of `group`. `lacks` tells such rows from the others, which
+alone `goes_left` is then asked about.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,14 @@ from forestlab.core.bits import set_bit
 from forestlab.core.fitting import draw_fitted
 from forestlab.core.groups import NO_KEY
 from forestlab.core.jit import jitable
-from forestlab.core.local_keys import local_ends, make_group, make_ready, number_left
+from forestlab.core.local_keys import (
+    local_ends,
+    make_group,
+    make_group_some,
+    make_ready,
+    number_lacks,
+    number_left,
+)
 from forestlab.core.projections import (
     draw_oblique,
     draw_quadratic,
@@ -127,14 +135,17 @@ class Learner(NamedTuple):
     # (plan, node, scratch, candidate, in_bins) → Grouped (see groups)
     group: Callable | None = None
     has_bands: bool = False  # two cuts, not one
-    project_some: Callable | None = None  # as `project`; None: values may not be missing
+    # As `project` and `group`, where values may be missing; if both are None they may not.
+    project_some: Callable | None = None
+    group_some: Callable | None = None
     lacks: Callable | None = None  # as `goes_left`: is the row's value missing?
 
 
 def _projection(draw: Callable, find_numbers: Callable, write: Callable, n_factors) -> Learner:
     """One whose candidates are drawn, and whose numbers are grouped node by node."""
     group, ready = make_group(find_numbers), make_ready(find_numbers)
-    return Learner(None, local_ends, ready, number_left, write, draw, n_factors, group)
+    plain = Learner(None, local_ends, ready, number_left, write, draw, n_factors, group)
+    return plain._replace(group_some=make_group_some(find_numbers), lacks=number_lacks)
 
 
 AXIS_LEARNER = Learner(

@@ -35,10 +35,11 @@ class Missing(NamedTuple):
 
 def make_group(learner: Learner, missing: Missing) -> Callable:
     """What puts a node's rows in groups, missing ones among them."""
-    if missing.sides and learner.project_some is None:
+    if missing.sides and not (learner.project_some or learner.group_some):
         raise ValueError("this weak learner cannot do with missing values")
     if learner.group is not None:
-        return learner.group
+        grouping: Any = learner.group_some if missing.sides else learner.group
+        return grouping
     project: Any = learner.project_some if missing.sides else learner.project
     number = number_missing if missing.sides else all_known
 

@@ -14,7 +14,7 @@ import numpy as np
 from forestlab.core.arrays import Columns, Forest, Limits, Settings, Tree, n_trees, plant, tree_of
 from forestlab.core.bag import bag_counts, tree_features
 from forestlab.core.criteria import CRITERIA, Criterion, Entered
-from forestlab.core.encode import MAX_BINS, encode_some, standardised
+from forestlab.core.encode import MAX_BINS, encode_some, standardised, with_nan
 from forestlab.core.grow import KernelParts, grow_kernel, make_grow
 from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES, Leaf
@@ -99,6 +99,7 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     columns, lacking = encode_some(X, mass, n_bins, n_jobs, allowed)
     if is_drawn:
         columns = standardised(columns, mass, n_jobs)
+        columns = with_nan(columns) if lacking else columns
     marks: np.ndarray | tuple[()] = ()
     if search.marked:
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)

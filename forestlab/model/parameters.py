@@ -17,7 +17,7 @@ from joblib import effective_n_jobs
 from forestlab.core.arrays import Limits
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
-from forestlab.core.learners import LEARNERS
+from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.options import OPTIONS, Options, is_whole, listed, name_of, row_of
@@ -372,9 +372,14 @@ def warn_of_functions(recipe: Recipe) -> None:
         )
 
 
+def _may_lack(learner: Learner) -> bool:
+    """May values be missing?"""
+    return bool(learner.project_some or learner.group_some) and not learner.has_bands
+
+
 def require_known(learner: Options) -> None:
     """Refuse missing values where a learner cannot do with them."""
-    able = [key for key, row in LEARNERS.items() if row.project_some and not row.has_bands]
+    able = [key for key, row in LEARNERS.items() if _may_lack(row)]
     if row_of("learner", learner) not in able:
         raise ValueError(
             f"values of X are missing (NaN), so learner must be one of {listed(able)}; "
@@ -387,14 +392,13 @@ def require_moderate(X: np.ndarray, learner: Options) -> None:
     if LEARNERS[row_of("learner", learner)].draw is None:
         return
     name = name_of("learner", learner)
-    most = max(float(X.max()), -float(X.min()))
-    if math.isnan(most):
-        require_known(learner)
+    X = X[:, ~np.isnan(X).all(axis=0)] if np.isnan(X).any() else X
+    most = max(float(np.nanmax(X, initial=0.0)), -float(np.nanmin(X, initial=0.0)))
     if most > 1e150:
         raise ValueError(
             f"learner={name!r} joins columns, so X must lie between -1e150 and 1e150; got {most:g}."
         )
-    spread = np.ptp(X, axis=0)
+    spread = np.nanmax(X, axis=0) - np.nanmin(X, axis=0)
     least = float(spread[spread > 0].min(initial=1.0))
     if least < 1e-150:
         raise ValueError(

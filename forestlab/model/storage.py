@@ -198,14 +198,17 @@ def _unplain(name: str, value):
     return value
 
 
-# ---- of version 0.1, whose options were no values ----------------------------------------------
+# ---- of before, when options were no values, and values not missing ---------------------------
 
 ALONE = {"threshold": "midpoint", "n_thresholds": None, "ties": "random"}  # and their defaults
 
 
 def of_today(state: dict[str, Any]) -> dict[str, Any]:
     """An estimator's attributes, or its parameters alone, as they are called today."""
-    if "learner" in state or "criterion" not in state:  # of which all had one
+    if "criterion" not in state:  # of which all had one
+        return state
+    state = {"missing": "error"} | state  # before there was a choice
+    if "learner" in state:
         return state
     said = {name: None for name, default in ALONE.items() if state.get(name) == default}
     recipe = state.get("recipe_")

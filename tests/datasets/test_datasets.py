@@ -754,7 +754,6 @@ TABLE = pd.DataFrame(
     ("options", "words"),
     [
         ({}, ["colour", "no numbers", "dataset.drop=[colour]"]),
-        ({"drop": ["colour"]}, ["holes", "missing", "dataset.drop=[holes]"]),
         ({"drop": ["colour", "holes"]}, ["huge", "infinite", "dataset.drop=[huge]"]),
         ({"target": "colours"}, ["dataset.target=colours", "size, holes, colour, huge, kind"]),
         ({"target": "holes"}, ["holes", "1 missing"]),
@@ -776,6 +775,25 @@ def test_unfit_tables_are_refused_by_name(kind, options, words, tmp_path):
         assert word in str(error.value)
     dataset = loaded(kind, path=path, drop=["colour", "holes", "huge"])
     assert list(dataset.frame.columns) == ["size"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_missing_values_stay_missing(kind, tmp_path):
+    """Of numbers, whole numbers and truth alike, all of which are floats then."""
+    frame = pd.DataFrame(
+        {
+            "size": [1.5, None, 3.0],
+            "count": pd.array([1, None, 3], dtype="Int64"),
+            "flag": pd.array([True, None, False], dtype="boolean"),
+            "y": ["a", "b", "a"],
+        }
+    )
+    frame = frame.drop(columns="flag") if kind == "csv" else frame  # which reads it as text
+    dataset = loaded(kind, path=write(frame, tmp_path / f"table.{kind}"))
+    assert set(dataset.frame.dtypes) == {np.dtype(np.float64)}
+    expected = {"size": [1.5, np.nan, 3.0], "count": [1, np.nan, 3], "flag": [1, np.nan, 0]}
+    for name in dataset.frame:
+        np.testing.assert_array_equal(dataset.frame[name], expected[name])
 
 
 def test_nullable_columns_of_parquet_become_plain_ones(tmp_path):

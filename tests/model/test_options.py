@@ -375,6 +375,7 @@ def test_a_file_whose_recipe_has_names_is_read(params, numbers, search, left, tm
 def test_a_pickle_whose_recipe_has_names_is_read(learner):
     """As pickle and skops make it: a tuple's fields by their places, an estimator by its state."""
     said = {"search": "boundary", "threshold": "value", "n_thresholds": 3, "ties": "first"}
+    said |= {"missing": "error"}
     model = few_trees(ForestClassifier, **said).fit(*data_for(ForestClassifier))
     now = model.recipe_
     state = model.__getstate__()

@@ -15,7 +15,17 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_iris
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, load
-from forestlab.core.arrays import AXIS, BOTH, CATEGORY, LEAF, OBLIQUE, QUADRATIC, Forest, plant
+from forestlab.core.arrays import (
+    AXIS,
+    BOTH,
+    CATEGORY,
+    LEAF,
+    OBLIQUE,
+    QUADRATIC,
+    RIGHT,
+    Forest,
+    plant,
+)
 from forestlab.core.descend import sum_kernel
 from forestlab.model.estimators import ESTIMATORS
 from forestlab.model.storage import FOREST, TEXT, check_forest
@@ -83,7 +93,8 @@ def unpacked(path):
 def test_a_forest_that_was_saved_before_still_answers(name, read):
     X, y = load_iris(return_X_y=True)
     saved = read(SAVED / name)
-    grown = ForestClassifier(3, max_depth=3, random_state=0).fit(X, y)
+    grown = ForestClassifier(3, max_depth=3, random_state=0, missing="error").fit(X, y)
+    grown.forest_.nodes["missing"] = RIGHT  # as of all nodes then
     assert_same(saved.forest_, grown.forest_)
     assert_same(saved.predict_proba(X), grown.predict_proba(X))
     assert repr(saved) == repr(grown)
