@@ -81,11 +81,17 @@ class ModelConfig:
     min_weight_fraction_leaf: float = 0.0
     min_impurity_decrease: float = 0.0
     class_weight: str | None = None
+    ridge: float = 1e-3
 
 
 @dataclass
 class CriterionConfig:
     name: str = "auto"
+
+
+@dataclass
+class TaskConfig:
+    name: str = "auto"  # by the data set, or density
 
 
 @dataclass
@@ -114,6 +120,7 @@ class Config:
     dataset: DatasetConfig = field(default_factory=DatasetConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     criterion: CriterionConfig = field(default_factory=CriterionConfig)
+    task: TaskConfig = field(default_factory=TaskConfig)
     search: Any = None  # this and the next are nodes of OPTIONS, which `schema` makes
     learner: Any = None
     study: StudyConfig = field(default_factory=StudyConfig)
@@ -127,7 +134,7 @@ class Config:
     sweeps: list[str] | None = None  # products of overrides, as typed; null: this is one job
 
 
-GROUPS = ("dataset", "model", "criterion", *OPTIONS, "study", "tracking")
+GROUPS = ("dataset", "model", "criterion", *OPTIONS, "task", "study", "tracking")
 TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume", "plugins")
 STORES = ("sqlite:///", "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
 SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat

@@ -17,6 +17,7 @@ from forestlab.figures.curves import (
     overlaid_curves,
     size_curve,
 )
+from forestlab.figures.density import density_maps
 from forestlab.figures.importance import importance, two_importances
 from forestlab.figures.intervals import coverage_curve, prediction_band
 from forestlab.figures.regions import decision_regions
@@ -40,6 +41,7 @@ __all__ = [
     "confusion",
     "coverage_curve",
     "decision_regions",
+    "density_maps",
     "depth_curve",
     "draw_tree",
     "importance",

@@ -97,7 +97,7 @@ class Model(BaseEstimator):
         begun = self._begun(X)
         X, y = self._validated(X, y)
         targets, classes = self._encode_targets(y)
-        params = self._growing_params()
+        params = self.growing_params()
         recipe = parameters.recipe(params, self.task, X.shape, len(classes))
         parameters.require_moderate(X, recipe.learner)
         parameters.warn_of_functions(recipe)
@@ -105,7 +105,7 @@ class Model(BaseEstimator):
         n_estimators = getattr(self, "n_estimators", 1)
         self._check_oob(recipe)
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
-        self._check_scale(targets, weights)
+        self.check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
         training = self._measured(training, product(weights, chances))
         seed = self._seed_of(begun, recipe, training, classes)
@@ -122,7 +122,7 @@ class Model(BaseEstimator):
         self._score_oob(X, y, product(weights, chances))
         return self
 
-    def _growing_params(self) -> dict[str, Any]:
+    def growing_params(self) -> dict[str, Any]:
         """All that a recipe is made of, by name."""
         return self.get_params(deep=False)
 
@@ -162,7 +162,7 @@ class Model(BaseEstimator):
     def _class_weights(self, y, targets, classes, given, recipe):
         return None
 
-    def _check_scale(self, targets, weights) -> None:
+    def check_scale(self, targets, weights) -> None:
         pass
 
     def _forget_oob(self) -> None:
@@ -346,7 +346,7 @@ class Regressor(RegressorMixin, Predictor):
         # A copy, as y may be read-only: to numba another type, and another kernel to compile.
         return np.array(y.reshape(len(y), -1), dtype=np.float64, order="C"), ()
 
-    def _check_scale(self, targets, weights) -> None:
+    def check_scale(self, targets, weights) -> None:
         parameters.require_counts(self.criterion, targets)
         parameters.require_squares(targets, weights)
 

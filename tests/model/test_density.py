@@ -300,7 +300,8 @@ def test_what_forests_have_and_what_makes_no_sense():
     assert "width" in model.view(0).export_text()
     np.testing.assert_allclose(model.feature_importances_.sum(), 1)
     assert model.set_params(search__bins=31).search.bins == 31
-    for name in ("predict", "predict_trees", "predict_oob", "estimators_", "to_sklearn"):
+    assert (model.predict(frame, 2) == model.score_samples(frame, 2)).all()
+    for name in ("predict_trees", "predict_oob", "estimators_", "to_sklearn"):
         assert not hasattr(model, name)
 
 
