@@ -130,4 +130,4 @@ TASKS["density"] = TASKS["regression"]._replace(
 def require_task(name: str) -> None:
     """Raise ValueError unless there is such a task."""
     if name not in TASKS:
-        raise ValueError(f"task is {' or '.join(map(repr, TASKS))}, not {name!r}")
+        raise ValueError(f"task is one of {', '.join(map(repr, TASKS))}, not {name!r}")

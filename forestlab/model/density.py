@@ -170,6 +170,7 @@ class DensityForest(DensityMixin, ManyTrees):
             self.covariances_ = covariances(
                 self.forest_, training.y, lambda t: rows_of(training, recipe, seed, t), n_jobs
             )
+        self._normals()  # now: to be asked must not change a model
 
     def _check_stored(self) -> None:
         n_nodes, n_features = len(self.forest_.nodes), self.n_features_in_

@@ -156,12 +156,12 @@ def _require_taken(config: Config, task: str, taken: list[str]) -> None:
     for key, neutral in asking_nothing.items():
         value = getattr(config.model, key)
         if key not in taken and value != neutral:
-            without = "a single tree" if key in of_many else task
+            without = "a single tree" if key in of_many else _named(task)
             raise ConfigError(f"model.{key}={value} does not go with {without}.")
     for group, choices in OPTIONS.items():
         usual, given = next(iter(choices)), config[group].name  # type: ignore[index]
         if group not in taken and given != usual:
-            raise ConfigError(f"{group}={given} does not go with {task}: choose {usual}.")
+            raise ConfigError(f"{group}={given} does not go with {_named(task)}: choose {usual}.")
 
 
 def recipe(config: Config, data: Data):
@@ -197,15 +197,14 @@ def criterion(config: Config, task: str) -> str:
     if name == "auto":
         return of_task[0]
     if name not in of_task:
+        what = f"dataset={config.dataset.name}, a {task} set"
+        what = _named(task) if TASKS[task].of_features else what
         raise ConfigError(
-            f"criterion={name} does not fit {_told(config, task)}: "
-            f"choose auto, {', '.join(of_task)}."
+            f"criterion={name} does not fit {what}: choose auto, {', '.join(of_task)}."
         )
     return name
 
 
-def _told(config: Config, task: str) -> str:
-    """What has that task, in words."""
-    if TASKS[task].of_features:
-        return f"task={task}"
-    return f"dataset={config.dataset.name}, a {task} set"
+def _named(task: str) -> str:
+    """A task that is asked for as it is typed, one that the data set decides by its name."""
+    return f"task={task}" if TASKS[task].of_features else task

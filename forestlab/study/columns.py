@@ -1,4 +1,4 @@
-"""Rows with their answers as the columns of a table: of classes by name, of numbers, of densities."""
+"""Rows and their answers as the columns of a table: classes by name, numbers, densities."""
 
 from typing import TYPE_CHECKING, Any
 

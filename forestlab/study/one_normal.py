@@ -40,6 +40,8 @@ PART = Part(
     applies=lambda look: not look.has_targets,
     find=_find,
     numbers=_numbers,
-    metrics={"log_likelihood_normal/SPLIT": "of one normal distribution, to compare a density with"},
+    metrics={
+        "log_likelihood_normal/SPLIT": "of one normal distribution, to compare a density with"
+    },
     higher=("log_likelihood_normal",),
 )

@@ -6,6 +6,7 @@ import numpy as np
 from forestlab.study.part import About, Files, Findings, Look, Part
 from forestlab.study.surface import Surface
 
+
 def _find(look: Look) -> dict[str, Surface]:
     return look.surfaces
 

@@ -95,9 +95,7 @@ def outcome_of_answers(
     """The outcome at one depth of answers that have been given, (n, K)."""
     once = np.ones(len(answers), np.int64)  # answers are the mean of themselves
     outcome = room(truth, 1, answers.shape[1], origin)
-    return _judged(
-        judge_kernel(task, "average"), DepthSums(answers.copy(), once, once), outcome
-    )
+    return _judged(judge_kernel(task, "average"), DepthSums(answers.copy(), once, once), outcome)
 
 
 # ---- by densities ------------------------------------------------------------------------------
