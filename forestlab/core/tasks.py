@@ -21,6 +21,7 @@ import numpy as np
 
 class Task(NamedTuple):
     main: str  # the metric by which forests are compared
+    has_classes: bool  # else answers are numbers
     # Sizes, by the numbers of classes and of targets.
     n_slots: Callable[[int, int], int]
     n_parts: Callable[[int, int], int]
@@ -93,6 +94,7 @@ def _joined_moments(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 TASKS: dict[str, Task] = {
     "classification": Task(
         main="accuracy",
+        has_classes=True,
         n_slots=lambda n_classes, n_targets: n_classes,
         n_parts=lambda n_classes, n_targets: 1,
         n_stats=lambda n_classes, n_targets: n_classes,
@@ -106,6 +108,7 @@ TASKS: dict[str, Task] = {
     ),
     "regression": Task(
         main="rmse",
+        has_classes=False,
         n_slots=lambda n_classes, n_targets: 1 + n_targets,
         n_parts=lambda n_classes, n_targets: 1 + n_targets,
         n_stats=lambda n_classes, n_targets: 1 + 2 * n_targets,

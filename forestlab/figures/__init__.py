@@ -25,16 +25,11 @@ from forestlab.figures.strength import residual_curve, strength_curve
 from forestlab.figures.style import SPLIT_COLOURS, save
 from forestlab.figures.surface import surface_map, surface_maps
 from forestlab.figures.tree import draw_tree, tree_picture
-from forestlab.figures.uncertainty import (
-    UNCERTAINTY,
-    uncertainty_classification,
-    uncertainty_regression,
-)
+from forestlab.figures.uncertainty import uncertainty_classification, uncertainty_regression
 from forestlab.figures.voters import voters_curve
 
 __all__ = [
     "SPLIT_COLOURS",
-    "UNCERTAINTY",
     "aligned",
     "banded_curves",
     "bias_variance_curve",

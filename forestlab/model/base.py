@@ -279,11 +279,7 @@ class Predictor(Model):
         numbers; (n_trees, n_rows, n_targets) if there are several targets."""
         i = self._ends(X, depth)
         i += self.forest_.first_node[:-1, None]
-        stats = self.forest_.stats[i]
-        if self.task == "classification":
-            return stats / self.forest_.nodes["weight"][i][..., None]
-        means = stats[..., 1 : 1 + self.n_outputs_]
-        return means[..., 0] if self.n_outputs_ == 1 else means
+        return self._of_nodes(i)
 
 
 class Classifier(ClassifierMixin, Predictor):
@@ -314,6 +310,9 @@ class Classifier(ClassifierMixin, Predictor):
         mass = given if in_forest and given is not None else np.ones(len(y))
         return balance(targets[:, 0], mass, len(classes))
 
+    def _of_nodes(self, i: np.ndarray) -> np.ndarray:
+        return self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None]
+
     def predict_proba(self, X, depth=None) -> np.ndarray:
         """Class probabilities (n_rows, n_classes); with `depth` as if grown with that max_depth."""
         return self._answer(self._check_X(X), depth)[0]
@@ -333,6 +332,9 @@ class Classifier(ClassifierMixin, Predictor):
     def _answered(self, answers) -> AnsweredClassifier:
         return AnsweredClassifier(self._decided(answers), answers, self.classes_)
 
+    def _keep_oob(self, answers) -> None:
+        self.oob_decision_function_ = answers
+
 
 class Regressor(RegressorMixin, Predictor):
     task = "regression"
@@ -350,6 +352,10 @@ class Regressor(RegressorMixin, Predictor):
         parameters.require_counts(self.criterion, targets)
         parameters.require_squares(targets, weights)
 
+    def _of_nodes(self, i: np.ndarray) -> np.ndarray:
+        means = self.forest_.stats[i][..., 1 : 1 + self.n_outputs_]
+        return means[..., 0] if self.n_outputs_ == 1 else means
+
     def predict(self, X, depth=None) -> np.ndarray:
         """Means, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that max_depth."""
         return self._decided(self._answer(self._check_X(X), depth)[0])
@@ -359,6 +365,9 @@ class Regressor(RegressorMixin, Predictor):
 
     def _answered(self, answers) -> AnsweredRegressor:
         return AnsweredRegressor(self._decided(answers))
+
+    def _keep_oob(self, answers) -> None:
+        self.oob_prediction_ = self._decided(answers)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -418,10 +427,7 @@ class Voters(ManyTrees, Predictor):
         if not parameters.oob_wanted(self.oob_score):
             return
         answers, self.oob_voters_ = self._answer_oob(X)
-        if self.task == "classification":
-            self.oob_decision_function_ = answers
-        else:
-            self.oob_prediction_ = self._decided(answers)
+        self._keep_oob(answers)
         counts = np.ones(len(X), bool) if mass is None else mass > 0
         voted = counts & (self.oob_voters_ > 0)
         n_without = np.sum(counts & ~voted)

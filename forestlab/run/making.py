@@ -172,7 +172,7 @@ def recipe(config: Config, data: Data):
     params = model.growing_params()
     parameters.n_threads(config.n_jobs)
     parameters.class_weights(params.get("class_weight"), config.model.name != "tree")
-    n_classes = len(np.unique(y)) if data.task == "classification" else 0
+    n_classes = len(np.unique(y)) if TASKS[data.task].has_classes else 0
     found = parameters.recipe(params, data.task, (len(y), data.X.shape[1]), n_classes)
     _require_columns(config, data)
     model.check_scale(y.reshape(len(y), -1), None)

@@ -41,6 +41,10 @@ class Look(NamedTuple):
         return STUDIED[self.grown.task]
 
     @property
+    def has_classes(self) -> bool:
+        return TASKS[self.grown.task].has_classes
+
+    @property
     def has_targets(self) -> bool:
         """Whether there is a truth to compare answers with."""
         return not TASKS[self.grown.task].of_features
@@ -69,6 +73,10 @@ class Findings(NamedTuple):
     def studied(self) -> Studied:
         """What there is to know of the task."""
         return STUDIED[self.task]
+
+    @property
+    def has_classes(self) -> bool:
+        return TASKS[self.task].has_classes
 
     @property
     def main(self) -> str:

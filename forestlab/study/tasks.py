@@ -34,7 +34,6 @@ class Studied(NamedTuple):
     (n,) class codes, -1 for a class that training did not see, or numbers; a row without voters has
     no answer."""
 
-    has_classes: bool
     # A row's answer, and how far it is from the truth.
     predicted: Callable[[np.ndarray], np.ndarray]  # answers → (n,) class codes, or numbers
     errors: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # answers, truth, voters
@@ -57,6 +56,7 @@ class Studied(NamedTuple):
     of_nodes: Callable[[Forest], tuple[np.ndarray, np.ndarray]] = _no_targets
     squares: Callable[[np.ndarray, np.ndarray], np.ndarray] = _no_targets  # answers, truth → error
     halves: Callable[[np.ndarray], np.ndarray] = _no_targets  # differences → half their squares
+    power: int = 0  # of the distance δ, with which targets of near rows come to differ
     # Each tree's answer, by (n_trees, n) leaves and what is predicted.
     by_tree: Callable[[Forest, np.ndarray, np.ndarray], np.ndarray] = _no_targets
 
@@ -152,7 +152,6 @@ def _densities(grown: Grown, X, n_jobs: int) -> tuple[np.ndarray, np.ndarray]:
 
 STUDIED: dict[str, Studied] = {
     "classification": Studied(
-        has_classes=True,
         predicted=_class_of,
         errors=_wrong_classes,
         error_name="error",
@@ -169,10 +168,12 @@ STUDIED: dict[str, Studied] = {
         of_nodes=_posteriors_of,
         squares=_brier,
         halves=lambda apart: (apart != 0).astype(np.float64),
+        # Of digits with a tenth of the labels replaced (Gini impurity 0.19) a line in δ leaves
+        # 0.09, one in δ² 0.14 to 0.15, a sum of δ, δ² and δ³ between 0.09 and 0.16 as forests go.
+        power=2,
         by_tree=_probability_by_tree,
     ),
     "regression": Studied(
-        has_classes=False,
         predicted=_mean_of,
         errors=_absolute,
         error_name="|error|",
@@ -189,10 +190,10 @@ STUDIED: dict[str, Studied] = {
         of_nodes=_numbers_of,
         squares=_squares,
         halves=lambda apart: apart**2 / 2.0,
+        power=1,
         by_tree=lambda forest, leaves, predicted: forest.stats[leaves, 1],
     ),
     "density": Studied(
-        has_classes=False,
         predicted=_mean_of,
         errors=lambda answers, truth, voters: -answers[:, 0],
         columns=density_columns,
