@@ -350,7 +350,7 @@ def test_a_single_run_is_composed_once_and_has_hydras_folder(tmp_path, monkeypat
         "tracking=none",
         "dataset.data_seed=${seed}",
     ]
-    assert run.main([*words, "hydra.job.env_set.TREES=1"]) == 0
+    assert run.main(words) == 0
     assert len(composed) == 1
     (folder,) = tmp_path.glob("hydra/*/*")
     assert (folder / "run.log").is_file()
