@@ -33,7 +33,7 @@ from omegaconf import OmegaConf, open_dict
 from forestlab import config as configs
 from forestlab.config import Config, ConfigError
 from forestlab.run import plugins
-from forestlab.run.batch import TERMINATED, Batch, run_jobs
+from forestlab.run.batch import TERMINATED, Batch, run_jobs, sigterm_ends
 from forestlab.run.mistakes import MISTAKES, one_line
 from forestlab.run.plan import MOST_CHECKED, Work, is_told, options_of, parsed, plan, told
 
@@ -67,7 +67,7 @@ def perform(arguments: list[str], shared: "Shared | None" = None) -> Performed:
     was_on = gc.isenabled()
     gc.disable()
     try:
-        with configs.sigterm_ends():
+        with sigterm_ends():
             return _perform(arguments, shared)
     finally:
         (gc.enable if was_on else gc.disable)()
