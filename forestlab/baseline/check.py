@@ -10,7 +10,7 @@ from forestlab.baseline.groups import Baseline, Logged, labels, run_label
 from forestlab.baseline.rules import Row, whole_run
 from forestlab.config import ConfigError, TrackingConfig
 from forestlab.run import plugins
-from forestlab.run.batch import Batch, run_jobs
+from forestlab.run.batch import Batch, run_jobs, sigterm_ends
 from forestlab.spelling import did_you_mean, most_like
 
 
@@ -42,7 +42,7 @@ def check(options) -> int:
     """Check each baseline that was named, or all."""
     baselines = {path.stem: file.load(path) for path in _paths(options)}
     place = _place(options)
-    with configs.sigterm_ends():
+    with sigterm_ends():
         outcomes = {name: _check(name, old, place, options.run) for name, old in baselines.items()}
     for name, outcome in outcomes.items():
         rows = [row for row in outcome.rows if row.verdict != "agrees"]

@@ -145,14 +145,14 @@ def _kind(key: str) -> tuple[str, str]:
     """(kind, key) as MLflow has them."""
     plain = _unquoted(key)
     known = flat_defaults()
+    if plain == "task":  # of which the configuration may say auto
+        return "tags", plain
     if plain in known:
         return "params", plain
     if f"{plain}.name" in known:  # a group, as on the command line
         return "params", f"{plain}.name"
     if plain == "parent":
         return "parent", plain
-    if plain == "task":
-        return "tags", plain
     if plain in ATTRIBUTES:
         return "attributes", plain
     prefix, dot, name = key.partition(".")

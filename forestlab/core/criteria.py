@@ -30,6 +30,7 @@ import numpy as np
 
 from forestlab.core import absolute, diagonal, gaussian, kde, poisson
 from forestlab.core.jit import jitable
+from forestlab.core.tasks import TASKS
 
 # ---- classification: a slot a class ------------------------------------------------------------
 
@@ -295,3 +296,10 @@ CRITERIA: dict[str, Criterion | Entered] = {
     "kde": _entered(kde, yardstick=kde.yardstick),
     "gaussian_diagonal": _entered(diagonal, yardstick=diagonal.yardstick),
 }
+
+
+def fitting(task: str) -> list[str]:
+    """The criteria that trees of a task may grow by, the usual one first."""
+    return list(TASKS[task].criteria) or [
+        name for name, row in CRITERIA.items() if row.task == task
+    ]

@@ -13,6 +13,7 @@ from forestlab.core.arrays import LEAF
 from forestlab.core.combine import COMBINERS, unit_of
 from forestlab.core.jit import jitable, kernel, made_from, prefetch
 from forestlab.core.questions import KINDS
+from forestlab.core.tasks import TASKS
 from forestlab.core.walk import TILE, ends_lister, path_lister, visitor, walker
 
 
@@ -248,7 +249,7 @@ def finish_kernel(task: str, combiner: str):
 def judge_kernel(task: str, combiner: str):
     """The compiled comparison of running sums with the truth."""
     finish = COMBINERS[combiner][task].finish
-    classes = task == "classification"
+    classes = TASKS[task].has_classes
 
     @kernel()
     def judge(running, truth, answer, p_true, brier):

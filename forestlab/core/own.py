@@ -16,6 +16,7 @@ import numpy as np
 
 from forestlab.core.criteria import CRITERIA, Criterion
 from forestlab.core.leaves import Leaf
+from forestlab.core.tasks import TASKS
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def own_criterion(own: Own, y: np.ndarray) -> Criterion:
     y : (n_rows, n_targets) the training targets, or class codes
     """
     targets = y[:, 0] if y.shape[1] == 1 else y
-    if own.task == "classification":
+    if TASKS[own.task].has_classes:
         targets = targets.astype(np.int64)
     of_task = next(row for row in CRITERIA.values() if row.task == own.task)
 

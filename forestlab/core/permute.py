@@ -14,6 +14,7 @@ from forestlab.core.arrays import Tree
 from forestlab.core.jit import jitable, kernel, made_from
 from forestlab.core.questions import KINDS, reads
 from forestlab.core.rng import shuffle_step, stream, tree_key
+from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, level_stepper, start_down, visitor
 
 PERMUTATION = np.uint64(0xC6A4A7935BD1E995)  # a purpose, as in rng
@@ -29,7 +30,8 @@ def squared(answer, truth):
     return (answer - truth) * (answer - truth)
 
 
-LOSSES = {"classification": (mixed_label, zero_one), "regression": (mixed_mean, squared)}
+# Of answers: their mixture, and how wrong it is; by whether they are classes.
+LOSSES = {True: (mixed_label, zero_one), False: (mixed_mean, squared)}
 
 
 class Reads(NamedTuple):
@@ -74,7 +76,7 @@ def tester(plain: bool):
 @made_from(LOSSES, KINDS)
 def permutation_kernel(task: str, plain: bool):
     """The compiled shuffling of one tree's features."""
-    mix, loss = LOSSES[task]
+    mix, loss = LOSSES[TASKS[task].has_classes]
     read_leaves, mark_tested = leaf_reader(mix, plain), tester(plain)
 
     @kernel("permute features")

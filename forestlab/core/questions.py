@@ -104,6 +104,7 @@ class Kind(NamedTuple):
     number: Callable  # compiled: (node, params, x) → the number that is asked about
     words: Callable  # (tree, i, names) → what that is in words
     side: Callable = range_side  # compiled: (node, bits, number) → LEFT or RIGHT
+    by_category: bool = False  # the number is that of a category, of which bits say the side
     names_feature: bool = False  # it reads the one feature that the node names, and needs no pool
     n_params: Callable = lambda n: 0  # how many parameters follow their count n
     places: Callable = lambda n: np.zeros(0, np.int64)  # which of these are numbers of features
@@ -185,7 +186,7 @@ KINDS: dict[int, Kind] = {
             *(number for part in FORM[1:] for number in value[part]),
         ],
     ),
-    CATEGORY: AXIS_KIND._replace(side=category_side),
+    CATEGORY: AXIS_KIND._replace(side=category_side, by_category=True),
 }
 
 
@@ -269,7 +270,7 @@ def check_questions(tree: Tree, n_features: int) -> None:
     for kind, row in KINDS.items():
         for i in np.flatnonzero(nodes["kind"] == kind) if not row.names_feature else ():
             _check_params(tree, nodes["params"][i], row, n_features)
-        if row.side is category_side:
+        if row.by_category:
             for start in nodes["bits"][nodes["kind"] == kind]:
                 _check(0 <= start < len(tree.bits), "categories")
                 _check(tree.bits[start] <= len(tree.bits) - start - 1, "categories")
@@ -364,7 +365,7 @@ def condition(tree: Tree, i: int, names: Sequence[str]) -> str:
     """What sends a row left at inner node i, such as "salary ≤ 50000" or "2 < a ≤ 3"."""
     node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
     asked = row.words(tree, i, names)
-    if row.side is category_side:
+    if row.by_category:
         return f"{asked} in {{{', '.join(map(str, categories(tree, i)))}}}"
     low = "" if node["cut_low"] == -np.inf else f"{short(node['cut_low'])} < "
     return f"{low}{asked} ≤ {short(node['cut_high'])}"
@@ -378,7 +379,7 @@ def described(tree: Tree, i: int, names: Sequence[str]) -> dict[str, Any]:
             f"node {i} asks about {row.words(tree, i, names)}, which has no description"
         )
     piece = {row.key: row.describe(tree, i, names)}
-    if row.side is category_side:
+    if row.by_category:
         return piece | {"in": categories(tree, i)}
     if node["cut_low"] == -np.inf:
         return piece | {"cut": float(node["cut_high"])}
@@ -388,7 +389,7 @@ def described(tree: Tree, i: int, names: Sequence[str]) -> dict[str, Any]:
 def kind_of(content: dict) -> int:
     """The kind of node that asks what a description says."""
     for kind, row in KINDS.items():
-        if row.key in content and (row.side is category_side) == ("in" in content):
+        if row.key in content and row.by_category == ("in" in content):
             return kind
     raise ValueError("'in' goes with a feature, not with weights")
 

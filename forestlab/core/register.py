@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from forestlab.core.criteria import CRITERIA, Criterion
 from forestlab.core.jit import jitable
-from forestlab.core.tasks import require_task
+from forestlab.core.options import listed
+from forestlab.core.tasks import TASKS, require_task
 
 AUTO = "auto"  # a config's word for the criterion of the task
 _homes = dict.fromkeys(CRITERIA, "forestlab")  # by name: the module that it is from
@@ -43,6 +44,8 @@ def register_criterion(
     scale : of the impurity that is reported and that `min_impurity_decrease` means
     """
     require_task(task)
+    if TASKS[task].criteria:
+        raise ValueError(f"trees of {task} grow by {listed(TASKS[task].criteria)} alone.")
     if not isinstance(name, str) or not name.isidentifier() or name == AUTO:
         raise ValueError(f"a criterion's name must be a word other than 'auto'; got {name!r}.")
     home = _homes.get(name, score.__module__) if name in CRITERIA else score.__module__

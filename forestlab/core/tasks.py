@@ -7,6 +7,10 @@ the statistics (see arrays). While a node is split, each of its rows makes a few
 *parts*, to the *slots* of a side of the cut: its weight to the slot of its class; or its weight to
 the first slot and a multiple of it to the slot of each target. What else has to know the layout
 asks here.
+
+*Density* has no targets of its own: its trees are trees of their features' moments, so that its
+statistics are those of a regression whose targets are the features, and its criteria are some of
+regression's.
 """
 
 from collections.abc import Callable
@@ -17,6 +21,7 @@ import numpy as np
 
 class Task(NamedTuple):
     main: str  # the metric by which forests are compared
+    has_classes: bool  # else answers are numbers
     # Sizes, by the numbers of classes and of targets.
     n_slots: Callable[[int, int], int]
     n_parts: Callable[[int, int], int]
@@ -29,6 +34,8 @@ class Task(NamedTuple):
     values: Callable[[np.ndarray], np.ndarray]  # (n,) labels, or numbers of the first target
     joined: Callable[[np.ndarray, np.ndarray], np.ndarray]  # of the rows of two nodes together
     of_target: Callable[[np.ndarray, int], np.ndarray]  # the statistics of one target alone
+    of_features: bool = False  # the targets are the features themselves
+    criteria: tuple[str, ...] = ()  # if they are of another task: which, the usual one first
 
 
 # ---- classes -----------------------------------------------------------------------------------
@@ -87,6 +94,7 @@ def _joined_moments(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 TASKS: dict[str, Task] = {
     "classification": Task(
         main="accuracy",
+        has_classes=True,
         n_slots=lambda n_classes, n_targets: n_classes,
         n_parts=lambda n_classes, n_targets: 1,
         n_stats=lambda n_classes, n_targets: n_classes,
@@ -100,6 +108,7 @@ TASKS: dict[str, Task] = {
     ),
     "regression": Task(
         main="rmse",
+        has_classes=False,
         n_slots=lambda n_classes, n_targets: 1 + n_targets,
         n_parts=lambda n_classes, n_targets: 1 + n_targets,
         n_stats=lambda n_classes, n_targets: 1 + 2 * n_targets,
@@ -112,9 +121,16 @@ TASKS: dict[str, Task] = {
         of_target=_moments_of,
     ),
 }
+TASKS["density"] = TASKS["regression"]._replace(
+    main="log_likelihood",
+    n_targets=lambda n_stats: 1,  # all columns together
+    of_target=lambda stats, target: stats,
+    of_features=True,
+    criteria=("gaussian_diagonal", "gaussian"),
+)
 
 
 def require_task(name: str) -> None:
     """Raise ValueError unless there is such a task."""
     if name not in TASKS:
-        raise ValueError(f"task is {' or '.join(map(repr, TASKS))}, not {name!r}")
+        raise ValueError(f"task is one of {', '.join(map(repr, TASKS))}, not {name!r}")

@@ -17,6 +17,7 @@ from forestlab.figures.curves import (
     overlaid_curves,
     size_curve,
 )
+from forestlab.figures.density import density_maps
 from forestlab.figures.importance import importance, two_importances
 from forestlab.figures.intervals import coverage_curve, prediction_band
 from forestlab.figures.regions import decision_regions
@@ -24,22 +25,18 @@ from forestlab.figures.strength import residual_curve, strength_curve
 from forestlab.figures.style import SPLIT_COLOURS, save
 from forestlab.figures.surface import surface_map, surface_maps
 from forestlab.figures.tree import draw_tree, tree_picture
-from forestlab.figures.uncertainty import (
-    UNCERTAINTY,
-    uncertainty_classification,
-    uncertainty_regression,
-)
+from forestlab.figures.uncertainty import uncertainty_classification, uncertainty_regression
 from forestlab.figures.voters import voters_curve
 
 __all__ = [
     "SPLIT_COLOURS",
-    "UNCERTAINTY",
     "aligned",
     "banded_curves",
     "bias_variance_curve",
     "confusion",
     "coverage_curve",
     "decision_regions",
+    "density_maps",
     "depth_curve",
     "draw_tree",
     "importance",

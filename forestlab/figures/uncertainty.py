@@ -196,9 +196,3 @@ def _errors_by_deviation(ax: Axes, sd: np.ndarray, abs_error: np.ndarray, name: 
     ax.set_ylim(0.0, 1.04 * abs_error.max() or 1.0)
     number_scale(ax, "x")
     number_scale(ax, "y")
-
-
-UNCERTAINTY = {  # by task
-    "classification": uncertainty_classification,
-    "regression": uncertainty_regression,
-}

@@ -16,6 +16,7 @@ from forestlab.forest.growing import (
 from forestlab.forest.grown import Grown
 from forestlab.forest.importance import decreases, importances
 from forestlab.forest.maps import eigenmaps, groups_of
+from forestlab.forest.normals import AskedDensity, DensityWalk, Normals, log_densities_of
 from forestlab.forest.threads import (
     BLOCK_NUMBERS,
     BLOCK_ROWS,
@@ -29,8 +30,11 @@ __all__ = [
     "BLOCK_NUMBERS",
     "BLOCK_ROWS",
     "Asked",
+    "AskedDensity",
+    "DensityWalk",
     "DepthWalk",
     "Grown",
+    "Normals",
     "Recipe",
     "affinity",
     "bags",
@@ -48,6 +52,7 @@ __all__ = [
     "grow_trees",
     "importances",
     "in_threads",
+    "log_densities_of",
     "places",
     "prepare",
     "product",

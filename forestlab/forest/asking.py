@@ -117,6 +117,7 @@ class Asked:
     def __init__(self, forest: Forest, task: str, combiner: str, n_depths: int):
         self.forest, self.task, self.combiner, self.n_depths = forest, task, combiner, n_depths
         self.width = n_sums(combiner, task, forest.stats.shape[1])
+        self.n_answers = TASKS[task].n_answers(forest.stats.shape[1])
         n_nodes = len(forest.nodes)
         place, table = np.empty(n_nodes, np.int64), np.empty((n_nodes, self.width))
         n_mixed = table_kernel(task, combiner)(forest, place, table)

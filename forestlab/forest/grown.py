@@ -8,6 +8,7 @@ from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.tasks import TASKS, variances
 from forestlab.forest.bagging import bags, rows_outside
 from forestlab.forest.growing import Recipe
+from forestlab.forest.normals import Normals
 
 
 class Grown(NamedTuple):
@@ -19,6 +20,7 @@ class Grown(NamedTuple):
     n_rows: int  # that it was grown on
     chances: np.ndarray  # by which bags were drawn; empty: all alike
     classes: np.ndarray | None  # their labels, sorted; None for numbers
+    normals: Normals | None = None  # of a density: that of each node
 
     @property
     def n_trees(self) -> int:

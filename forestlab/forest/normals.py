@@ -16,15 +16,16 @@ itself is narrower than that.
 """
 
 from math import log, pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import erf, ndtr, ndtri
 from scipy.stats import qmc
 
-from forestlab.core.arrays import Forest, n_trees
+from forestlab.core.arrays import Forest
+from forestlab.forest.asking import places
 from forestlab.forest.cells import levels
-from forestlab.forest.threads import by_blocks, by_fixed_blocks
+from forestlab.forest.threads import block_of, by_blocks, by_fixed_blocks
 
 MOST_COLUMNS = 3  # that points are fixed for, if columns are not independent
 HALF = 2.0**-54  # below all random numbers but 0
@@ -168,26 +169,105 @@ def mean_log_densities(normals: Normals, places: np.ndarray, X: np.ndarray) -> n
     return total - np.log(len(places))
 
 
+def log_densities_of(
+    forest: Forest, normals: Normals, X, depth: int | None = None, n_jobs: int = 1
+) -> np.ndarray:
+    """Logarithm of the forest's density at each row, (n_rows,)."""
+    found = np.empty(len(X))
+
+    def note(rows: slice) -> None:
+        block = block_of(X, rows)
+        found[rows] = mean_log_densities(normals, places(forest, block, depth), block)
+
+    by_blocks(note, len(X), n_jobs)
+    return found
+
+
 def log_likelihoods(
     forest: Forest, normals: Normals, X: np.ndarray, n_depths: int, sizes, n_jobs: int = 1
 ) -> np.ndarray:
     """The sum of the rows' log densities, cut at depth 0 … n_depths - 1, of the first so many
     trees, (n_depths, n_sizes), from one walk of each row through each tree."""
-    last = {int(size) - 1: j for j, size in enumerate(sizes)}
+    asked = AskedDensity(forest, normals, n_depths)
 
     def on_block(rows: slice, block: np.ndarray) -> np.ndarray:
-        total, found = np.full((n_depths, len(block)), -np.inf), np.empty((n_depths, len(last)))
-        for t in range(n_trees(forest)):
-            here, depth = np.empty(len(block)), 0
-            for depth, (at, moved) in zip(range(n_depths), levels(forest, t, block), strict=False):
-                here[moved] = log_densities(normals, at[moved], block[moved])
-                total[depth] = np.logaddexp(total[depth], here)
-            total[depth + 1 :] = np.logaddexp(total[depth + 1 :], here)
-            if t in last:
-                found[:, last[t]] = (total - np.log(t + 1)).sum(axis=1)
+        walk = DensityWalk(asked, block)
+        found = np.empty((n_depths, len(sizes)))
+        for j, size in enumerate(sizes):
+            walk.ask(size)
+            found[:, j] = walk.everyone.means().sum(axis=1)
         return found
 
     return np.sum(list(by_fixed_blocks(on_block, X, n_jobs)), axis=0)
+
+
+class LogSums(NamedTuple):
+    """Running sums of densities, as logarithms, at every depth, and of how many trees they are."""
+
+    total: np.ndarray  # (n_depths, n_rows)
+    voters: np.ndarray  # (n_rows,) int64
+
+    @classmethod
+    def empty(cls, n_depths: int, n_rows: int) -> "LogSums":
+        return cls(np.full((n_depths, n_rows), -np.inf), np.zeros(n_rows, np.int64))
+
+    def add(self, depths: slice, logs: np.ndarray, asked) -> None:
+        """Densities (n_rows,) at some depths, of the rows that are asked."""
+        some = self.total[depths]
+        np.logaddexp(some, logs, out=some, where=asked)
+
+    def means(self) -> np.ndarray:
+        """(n_depths, n_rows) logarithms of mean densities; NaN of rows without voters."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.total - np.log(self.voters)
+
+
+class AskedDensity(NamedTuple):
+    """A forest made ready to be asked for densities at depth 0 … n_depths - 1."""
+
+    forest: Forest
+    normals: Normals
+    n_depths: int
+    task: str = "density"
+    n_answers: int = 1
+
+
+def _bits(outside: np.ndarray, first_row: int, n_rows: int) -> np.ndarray:
+    """Which trees left out which of some rows, (n_trees, n_rows) bool."""
+    some = outside[:, first_row >> 3 : (first_row + n_rows + 7) >> 3]
+    bits = np.unpackbits(some, axis=1, bitorder="little")
+    return bits[:, first_row & 7 :][:, :n_rows].astype(bool)
+
+
+class DensityWalk:
+    """As `asking.DepthWalk`, of densities: `everyone` and `left_out` are the running sums of all
+    trees, and of those that left a row out of their bag, of which `outside` has the bits."""
+
+    def __init__(self, asked: AskedDensity, block: np.ndarray, first_row: int = 0, outside=None):
+        self.asked, self.block, self.n_asked = asked, block, 0
+        self.outside = None if outside is None else _bits(outside, first_row, len(block))
+        self.everyone = LogSums.empty(asked.n_depths, len(block))
+        self.left_out = LogSums.empty(asked.n_depths, 0 if outside is None else len(block))
+
+    def ask(self, n: int) -> None:
+        """Ask the next trees, until n have been asked."""
+        for t in range(self.n_asked, int(n)):
+            self._ask_tree(t)
+        self.n_asked = int(n)
+
+    def _ask_tree(self, t: int) -> None:
+        (forest, normals, n_depths, *_), block = self.asked, self.block
+        studies: list[tuple[LogSums, Any]] = [(self.everyone, True)]
+        if self.outside is not None:
+            studies.append((self.left_out, self.outside[t]))
+        here, depth = np.empty(len(block)), 0
+        for depth, (at, moved) in zip(range(n_depths), levels(forest, t, block), strict=False):
+            here[moved] = log_densities(normals, at[moved], block[moved])
+            for sums, asked in studies:
+                sums.add(slice(depth, depth + 1), here, asked)
+        for sums, asked in studies:
+            sums.add(slice(depth + 1, None), here, asked)
+            sums.voters[:] += asked
 
 
 # ---- drawing rows ------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class Model(BaseEstimator):
         begun = self._begun(X)
         X, y = self._validated(X, y)
         targets, classes = self._encode_targets(y)
-        params = self._growing_params()
+        params = self.growing_params()
         recipe = parameters.recipe(params, self.task, X.shape, len(classes))
         parameters.require_moderate(X, recipe.learner)
         parameters.warn_of_functions(recipe)
@@ -106,7 +106,7 @@ class Model(BaseEstimator):
         n_estimators = getattr(self, "n_estimators", 1)
         self._check_oob(recipe)
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
-        self._check_scale(targets, weights)
+        self.check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
         if training.lacking:
             parameters.require_known(recipe.learner)
@@ -125,7 +125,7 @@ class Model(BaseEstimator):
         self._score_oob(X, y, product(weights, chances))
         return self
 
-    def _growing_params(self) -> dict[str, Any]:
+    def growing_params(self) -> dict[str, Any]:
         """All that a recipe is made of, by name."""
         return self.get_params(deep=False)
 
@@ -165,7 +165,7 @@ class Model(BaseEstimator):
     def _class_weights(self, y, targets, classes, given, recipe):
         return None
 
-    def _check_scale(self, targets, weights) -> None:
+    def check_scale(self, targets, weights) -> None:
         pass
 
     def _forget_oob(self) -> None:
@@ -297,11 +297,7 @@ class Predictor(Model):
         numbers; (n_trees, n_rows, n_targets) if there are several targets."""
         i = self._ends(X, depth)
         i += self.forest_.first_node[:-1, None]
-        stats = self.forest_.stats[i]
-        if self.task == "classification":
-            return stats / self.forest_.nodes["weight"][i][..., None]
-        means = stats[..., 1 : 1 + self.n_outputs_]
-        return means[..., 0] if self.n_outputs_ == 1 else means
+        return self._of_nodes(i)
 
 
 class Classifier(ClassifierMixin, Predictor):
@@ -332,6 +328,9 @@ class Classifier(ClassifierMixin, Predictor):
         mass = given if in_forest and given is not None else np.ones(len(y))
         return balance(targets[:, 0], mass, len(classes))
 
+    def _of_nodes(self, i: np.ndarray) -> np.ndarray:
+        return self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None]
+
     def predict_proba(self, X, depth=None) -> np.ndarray:
         """Class probabilities (n_rows, n_classes); with `depth` as if grown with that max_depth."""
         return self._answer(self._check_X(X), depth)[0]
@@ -351,6 +350,9 @@ class Classifier(ClassifierMixin, Predictor):
     def _answered(self, answers) -> AnsweredClassifier:
         return AnsweredClassifier(self._decided(answers), answers, self.classes_)
 
+    def _keep_oob(self, answers) -> None:
+        self.oob_decision_function_ = answers
+
 
 class Regressor(RegressorMixin, Predictor):
     task = "regression"
@@ -365,9 +367,13 @@ class Regressor(RegressorMixin, Predictor):
         # A copy, as y may be read-only: to numba another type, and another kernel to compile.
         return np.array(y.reshape(len(y), -1), dtype=np.float64, order="C"), ()
 
-    def _check_scale(self, targets, weights) -> None:
+    def check_scale(self, targets, weights) -> None:
         parameters.require_counts(self.criterion, targets)
         parameters.require_squares(targets, weights)
+
+    def _of_nodes(self, i: np.ndarray) -> np.ndarray:
+        means = self.forest_.stats[i][..., 1 : 1 + self.n_outputs_]
+        return means[..., 0] if self.n_outputs_ == 1 else means
 
     def predict(self, X, depth=None) -> np.ndarray:
         """Means, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that max_depth."""
@@ -378,6 +384,9 @@ class Regressor(RegressorMixin, Predictor):
 
     def _answered(self, answers) -> AnsweredRegressor:
         return AnsweredRegressor(self._decided(answers))
+
+    def _keep_oob(self, answers) -> None:
+        self.oob_prediction_ = self._decided(answers)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -437,10 +446,7 @@ class Voters(ManyTrees, Predictor):
         if not parameters.oob_wanted(self.oob_score):
             return
         answers, self.oob_voters_ = self._answer_oob(X)
-        if self.task == "classification":
-            self.oob_decision_function_ = answers
-        else:
-            self.oob_prediction_ = self._decided(answers)
+        self._keep_oob(answers)
         counts = np.ones(len(X), bool) if mass is None else mass > 0
         voted = counts & (self.oob_voters_ > 0)
         n_without = np.sum(counts & ~voted)

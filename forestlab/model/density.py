@@ -14,18 +14,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from forestlab.core.arrays import LEAF
 from forestlab.core.gaussian import yardstick
-from forestlab.forest import places
+from forestlab.forest import Grown
 from forestlab.forest.cells import cells, covariances
 from forestlab.forest.growing import Training, rows_of
 from forestlab.forest.normals import (
     MOST_COLUMNS,
     Normals,
     draw_rows,
+    log_densities_of,
     log_likelihoods,
     make_normals,
-    mean_log_densities,
 )
-from forestlab.forest.threads import block_of, by_blocks
 from forestlab.model import parameters
 from forestlab.model.base import ManyTrees
 from forestlab.tree.grown import require_single_cuts
@@ -63,7 +62,7 @@ class DensityForest(DensityMixin, ManyTrees):
     -0.83, -1.13 and -1.33 with a bootstrap, and -2.95, -0.84, -1.17 and -1.32 without.
     """
 
-    task = "regression"  # of the features themselves
+    task = "density"
 
     own_descriptions: ClassVar = {
         "covariance": (
@@ -141,11 +140,11 @@ class DensityForest(DensityMixin, ManyTrees):
     def _encode_targets(self, y):
         return np.array(y, dtype=np.float64, order="C"), ()
 
-    def _growing_params(self):
+    def growing_params(self):
         criterion = COVARIANCES[parameters.one_of("covariance", self.covariance, COVARIANCES)]
         return FIXED | self.get_params(deep=False) | {"criterion": criterion}
 
-    def _check_scale(self, targets, weights) -> None:
+    def check_scale(self, targets, weights) -> None:
         parameters.share("ridge", self.ridge, 1e-9)
         parameters.require_squares(targets, weights, "X")
         n_features = targets.shape[1]
@@ -171,6 +170,7 @@ class DensityForest(DensityMixin, ManyTrees):
             self.covariances_ = covariances(
                 self.forest_, training.y, lambda t: rows_of(training, recipe, seed, t), n_jobs
             )
+        self._normals()  # now: to be asked must not change a model
 
     def _check_stored(self) -> None:
         n_nodes, n_features = len(self.forest_.nodes), self.n_features_in_
@@ -198,18 +198,20 @@ class DensityForest(DensityMixin, ManyTrees):
 
         return self._once(make)
 
+    @property
+    def grown(self) -> Grown:
+        return super().grown._replace(normals=self._normals())
+
     def score_samples(self, X, depth=None) -> np.ndarray:
         """Logarithm of the density at each row, (n_rows,); with `depth` as if grown with that
         max_depth."""
         X, depth = self._check_X(X), parameters.depth_limit(depth)
-        normals, found = self._normals(), np.empty(len(X))
+        n_jobs = parameters.n_threads(self.n_jobs)
+        return log_densities_of(self.forest_, self._normals(), X, depth, n_jobs)
 
-        def note(rows: slice) -> None:
-            block = block_of(X, rows)
-            found[rows] = mean_log_densities(normals, places(self.forest_, block, depth), block)
-
-        by_blocks(note, len(X), parameters.n_threads(self.n_jobs))
-        return found
+    def predict(self, X, depth=None) -> np.ndarray:
+        """As `score_samples`: the name by which MLflow's pyfunc asks any model."""
+        return self.score_samples(X, depth)
 
     def score(self, X, y=None) -> float:
         """Log-likelihood: the sum over rows of the logarithms of their densities, as of

@@ -1,4 +1,4 @@
-"""The four scikit-learn estimators: a task, a size and a constructor each."""
+"""The scikit-learn estimators: a task, a size and a constructor each."""
 
 from forestlab.model import parameters, storage
 from forestlab.model.base import Classifier, Model, Regressor
@@ -166,7 +166,14 @@ ESTIMATORS: dict[str, type[Model]] = {
     cls.__name__: cls for cls in (TreeClassifier, TreeRegressor, ForestClassifier, ForestRegressor)
 }
 
-STORED = ESTIMATORS | {"DensityForest": DensityForest}
+STORED: dict[str, type[Model]] = ESTIMATORS | {"DensityForest": DensityForest}
+
+
+def of_task(task: str, is_single: bool) -> type[Model]:
+    """The estimator of a task, of one tree or of many; where there is none of one tree, that of
+    many, of which one may be grown."""
+    classes = [cls for cls in STORED.values() if cls.task == task]
+    return next((cls for cls in classes if issubclass(cls, OneTree) == is_single), classes[-1])
 
 
 def load(path) -> Model:

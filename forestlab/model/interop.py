@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.own import Own
+from forestlab.core.tasks import TASKS
 from forestlab.tree.grown import GrownTree
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def forest_to_sklearn(model) -> "RandomForestClassifier | RandomForestRegressor"
 
 
 def _kind(model) -> str:
-    return "Classifier" if model.task == "classification" else "Regressor"
+    return "Classifier" if TASKS[model.task].has_classes else "Regressor"
 
 
 def _params(model, cls: type) -> dict[str, Any]:

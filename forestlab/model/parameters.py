@@ -16,7 +16,7 @@ from joblib import effective_n_jobs
 
 from forestlab.core.arrays import Limits
 from forestlab.core.combine import COMBINERS
-from forestlab.core.criteria import CRITERIA
+from forestlab.core.criteria import CRITERIA, fitting
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
@@ -142,11 +142,11 @@ DESCRIPTIONS = {
 }
 
 
-def documented(cls: type) -> type:
+def documented(cls: Any) -> Any:
     """Class decorator: append a Parameters section for the constructor's parameters."""
-    task = "classification" if hasattr(cls, "predict_proba") else "regression"
+    task = cls.task
     names = {
-        "criteria": listed(name for name, row in CRITERIA.items() if row.task == task),
+        "criteria": listed(fitting(task)),
         "combiners": listed(name for name, row in COMBINERS.items() if task in row),
         "leaves": "; ".join(f"{name!r}, {row.text}" for name, row in LEAVES.items()),
     }
@@ -244,8 +244,7 @@ def combiner(name: str, task: str) -> str:
 def criterion(given, task: str) -> str | Own:
     if callable(given):
         return Own(given, task, "criterion")
-    names = [key for key, row in CRITERIA.items() if row.task == task]
-    return one_of("criterion", given, names, ", or a function of (y, weights)")
+    return one_of("criterion", given, fitting(task), ", or a function of (y, weights)")
 
 
 def leaf(given) -> str | Own:
@@ -262,7 +261,8 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     n_rows, n_features = shape
     whole("n_estimators", params.get("n_estimators", 1), 1)
     flag("warm_start", params.get("warm_start", False))
-    combiner(params.get("combine", "average"), task)
+    if "combine" in params:
+        combiner(params["combine"], task)
     n_tried = feature_count(params["max_features"], n_features)
     n_features_drawn = min(n_tried, n_features)
     per_tree = one_of("subspace", params["subspace"], ("node", "tree")) == "tree"

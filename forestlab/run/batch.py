@@ -5,7 +5,9 @@ A job that fails is FAILED and the others go on; Ctrl-C and SIGTERM end the swee
 
 import gc
 import logging
-from collections.abc import Callable, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from forestlab.config import Config
@@ -78,6 +80,20 @@ class Batch:
         if any(result.status == "FAILED" for result in self.results):
             return True
         return self.parent is not None and self.parent.any_failed()
+
+
+@contextmanager
+def sigterm_ends() -> Iterator[None]:
+    """Let SIGTERM end what runs as an exception does, so that runs are marked as KILLED."""
+
+    def terminate(signum, frame):
+        raise SystemExit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def run_jobs(batch: Batch, start: Callable[[], None]) -> str:

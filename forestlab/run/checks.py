@@ -2,6 +2,7 @@
 
 from forestlab import config as configs
 from forestlab.config import STUDIES, Config, ConfigError
+from forestlab.core.tasks import TASKS
 from forestlab.datasets.truth import TRUTHS
 from forestlab.run.making import Shelf, recipe
 
@@ -35,6 +36,11 @@ def _check_study(config: Config) -> None:
         raise ConfigError("study.draws must be 0 or at least 2: variance needs two draws; got 1.")
     if wanted.cuts and config.model.class_weight:
         raise ConfigError("study.cuts does not count with model.class_weight.")
+    if config.task.name in TASKS and TASKS[config.task.name].of_features:
+        for key in ("draws", "cuts"):
+            if getattr(wanted, key):
+                given = f"study.{key}={getattr(wanted, key)}"
+                raise ConfigError(f"{given} does not go with task={config.task.name}.")
     if wanted.draws:
         _check_draws(config)
 

@@ -23,15 +23,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import hydra
+from hydra._internal.callbacks import Callbacks
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.types import ChoiceSweep, Override
-from hydra.types import RunMode
-from omegaconf import OmegaConf
+from hydra.core.utils import configure_log, run_job
+from hydra.types import HydraContext, RunMode
+from omegaconf import OmegaConf, open_dict
 
 from forestlab import config as configs
 from forestlab.config import Config, ConfigError
 from forestlab.run import plugins
-from forestlab.run.batch import TERMINATED, Batch, run_jobs
+from forestlab.run.batch import TERMINATED, Batch, run_jobs, sigterm_ends
 from forestlab.run.mistakes import MISTAKES, one_line
 from forestlab.run.plan import MOST_CHECKED, Work, is_told, options_of, parsed, plan, told
 
@@ -65,7 +67,7 @@ def perform(arguments: list[str], shared: "Shared | None" = None) -> Performed:
     was_on = gc.isenabled()
     gc.disable()
     try:
-        with configs.sigterm_ends():
+        with sigterm_ends():
             return _perform(arguments, shared)
     finally:
         (gc.enable if was_on else gc.disable)()
@@ -195,7 +197,7 @@ def _start(todo: Work, batch: Batch, words: list[str]) -> None:
         return
     task = Task(batch)
     if not todo.is_sweep:
-        _call_hydra(task, words)
+        _run_once(task, todo.whole)
         return
     with _told_to_others(batch) if todo.launcher != "basic" else nullcontext():
         for number, product in enumerate(todo.products):
@@ -214,6 +216,21 @@ def _told_to_others(batch: Batch) -> Iterator[None]:
     finally:
         for variable in told_them:
             del os.environ[variable]
+
+
+def _run_once(task: "Task", whole: Any) -> None:
+    """One job as Hydra runs it, in its folder and with its log and callbacks, by the config that
+    was composed to be checked: Hydra would compose it twice more, which takes 0.25 s of processor
+    time of the 3.5 of a small run."""
+    with open_dict(whole):
+        whole.hydra.mode = RunMode.RUN
+    configure_log(whole.hydra.hydra_logging, whole.hydra.verbose)
+    callbacks, name = Callbacks(whole), whole.hydra.job.config_name
+    callbacks.on_run_start(config=whole, config_name=name)
+    context = HydraContext(config_loader=None, callbacks=callbacks)  # type: ignore[arg-type]
+    done = run_job(task, whole, "hydra.run.dir", None, context)
+    callbacks.on_run_end(config=whole, config_name=name, job_return=done)
+    done.return_value  # noqa: B018 - raises what the job raised
 
 
 def _call_hydra(task: "Task", words: list[str]) -> None:

@@ -143,7 +143,7 @@ def _tags(job: Job) -> dict[str, Any]:
         "seed": config.seed,
         "dataset": config.dataset.name,
         "model": config.model.name,
-        "task": data.dataset.task,
+        "task": data.task,
         "oob": "yes" if recipe(config, data).bag_size else "none",
     }
     tags |= provenance.versions() | provenance.code()[0]

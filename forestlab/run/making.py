@@ -13,8 +13,9 @@ from omegaconf import OmegaConf
 from forestlab import config as configs
 from forestlab import datasets
 from forestlab.config import Config, ConfigError
-from forestlab.core.criteria import CRITERIA
+from forestlab.core.criteria import fitting
 from forestlab.core.options import OPTIONS
+from forestlab.core.tasks import TASKS
 
 
 class Data(NamedTuple):
@@ -23,8 +24,9 @@ class Data(NamedTuple):
     dataset: datasets.Dataset
     digest: str
     X: np.ndarray  # (n, n_features)
-    y: np.ndarray  # (n,), with noise on training labels if that is wanted
+    y: np.ndarray  # (n, …), with noise on training labels if that is wanted
     parts: datasets.Parts
+    task: str  # of the run
 
     def splits(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Features and target of train, valid and test."""
@@ -67,7 +69,7 @@ class Shelf:
 
     def data(self, config: Config) -> Data:
         """The data of a config, split; loaded if they are not on the shelf."""
-        return _split(self._loaded(config.dataset), config.dataset)
+        return _split(self._loaded(config.dataset), config)
 
     def _loaded(self, config: configs.DatasetConfig) -> Loaded:
         wanted: Any = OmegaConf.to_container(config, resolve=True)
@@ -86,13 +88,35 @@ def _load(wanted: dict[str, Any]) -> Loaded:
     return Loaded(wanted, dataset, datasets.digest(dataset), dataset.frame.to_numpy())
 
 
-def _split(loaded: Loaded, config: configs.DatasetConfig) -> Data:
-    parts = datasets.split(loaded.dataset, config)
-    y = loaded.dataset.target
-    if config.label_noise:
+def _split(loaded: Loaded, config: Config) -> Data:
+    parts = datasets.split(loaded.dataset, config.dataset)
+    task, noise = task_of(config, loaded.dataset), config.dataset.label_noise
+    y = loaded.X if TASKS[task].of_features else loaded.dataset.target
+    if noise:
+        _require_labels(config, task)
         y = y.copy()
-        y[parts.train] = datasets.noisy_labels(y[parts.train], config.label_noise, config.data_seed)
-    return Data(loaded.dataset, loaded.digest, loaded.X, y, parts)
+        y[parts.train] = datasets.noisy_labels(y[parts.train], noise, config.dataset.data_seed)
+    return Data(loaded.dataset, loaded.digest, loaded.X, y, parts, task)
+
+
+def task_of(config: Config, dataset: datasets.Dataset) -> str:
+    """The task of a run: that of the data set, unless the config names another."""
+    name = config.task.name
+    if name not in ("auto", dataset.task) and not (name in TASKS and TASKS[name].of_features):
+        others = [key for key, row in TASKS.items() if row.of_features]
+        raise ConfigError(
+            f"task={name} does not fit dataset={dataset.name}, a {dataset.task} set: choose auto, "
+            f"{', '.join(others)}."
+        )
+    return dataset.task if name == "auto" else name
+
+
+def _require_labels(config: Config, task: str) -> None:
+    if TASKS[task].of_features:
+        raise ConfigError(
+            f"dataset.label_noise={config.dataset.label_noise} does not go with task={task}, which "
+            "looks at no labels."
+        )
 
 
 # ---- the model ---------------------------------------------------------------------------------
@@ -100,62 +124,87 @@ def _split(loaded: Loaded, config: configs.DatasetConfig) -> Data:
 
 def build(config: Config, task: str):
     """The estimator that a config describes, not yet fitted."""
-    from forestlab.model import estimators
+    from forestlab.model.density import COVARIANCES
+    from forestlab.model.estimators import of_task
 
-    kind = "Tree" if config.model.name == "tree" else "Forest"
-    name = kind + ("Classifier" if task == "classification" else "Regressor")
     own: Any = config.model
+    name = criterion(config, task)
     wanted = dict(own) | {
-        "criterion": criterion(config, task),
+        "criterion": name,
+        "covariance": next((key for key, its in COVARIANCES.items() if its == name), None),
         **{group: configs.value_of(config, group) for group in OPTIONS},
         "max_depth": config.max_depth,
         "n_estimators": config.n_estimators,
         "n_jobs": config.n_jobs,
         "random_state": config.seed,
     }
-    cls = estimators.ESTIMATORS[name]
+    cls = of_task(task, config.model.name == "tree")
     taken = cls._get_param_names()
-    for key, (neutral, without) in NEUTRAL.items():
-        if key not in taken and wanted[key] != neutral:
-            raise ConfigError(f"model.{key}={wanted[key]} does not go with {without}.")
+    _require_taken(config, task, taken)
     return cls(**{key: value for key, value in wanted.items() if key in taken})
 
 
-# Options that some estimators do not take, the value with which they ask for nothing, and what has
-# no such option.
-NEUTRAL = {
-    "bootstrap": (False, "a single tree"),
-    "max_samples": (None, "a single tree"),
-    "combine": ("average", "a single tree"),
-    "class_weight": (None, "regression"),
-    "leaf": ("mean", "classification"),
-}
+def _require_taken(config: Config, task: str, taken: list[str]) -> None:
+    """Raise ConfigError for an option that the estimator does not take, unless it asks for nothing.
+
+    For nothing ask the defaults, and no bootstrap.
+    """
+    from forestlab.model.estimators import of_task
+
+    of_many = of_task(task, is_single=False)._get_param_names()
+    asking_nothing = vars(configs.ModelConfig()) | {"name": config.model.name, "bootstrap": False}
+    for key, neutral in asking_nothing.items():
+        value = getattr(config.model, key)
+        if key not in taken and value != neutral:
+            without = "a single tree" if key in of_many else _named(task)
+            raise ConfigError(f"model.{key}={value} does not go with {without}.")
+    for group, choices in OPTIONS.items():
+        usual, given = next(iter(choices)), config[group].name  # type: ignore[index]
+        if group not in taken and given != usual:
+            raise ConfigError(f"{group}={given} does not go with {_named(task)}: choose {usual}.")
 
 
 def recipe(config: Config, data: Data):
     """How the forest will grow; raises ValueError for parameters that it cannot grow by."""
     from forestlab.model import parameters
 
-    task = data.dataset.task
-    params = build(config, task).get_params(deep=False)
+    model, y = build(config, data.task), data.y[data.parts.train]
+    params = model.growing_params()
     parameters.n_threads(config.n_jobs)
     parameters.class_weights(params.get("class_weight"), config.model.name != "tree")
-    n_classes = len(np.unique(data.y[data.parts.train])) if task == "classification" else 0
-    shape = (len(data.parts.train), data.X.shape[1])
-    found = parameters.recipe(params, task, shape, n_classes)
-    parameters.require_counts(params["criterion"], data.y[data.parts.train])
+    n_classes = len(np.unique(y)) if TASKS[data.task].has_classes else 0
+    found = parameters.recipe(params, data.task, (len(y), data.X.shape[1]), n_classes)
+    _require_columns(config, data)
+    model.check_scale(y.reshape(len(y), -1), None)
     return found
+
+
+def _require_columns(config: Config, data: Data) -> None:
+    """As a density forest does, by the names of the config."""
+    from forestlab.forest.normals import MOST_COLUMNS
+
+    name, n_columns = config.criterion.name, data.X.shape[1]
+    if TASKS[data.task].of_features and name == "gaussian" and n_columns > MOST_COLUMNS:
+        raise ConfigError(
+            f"criterion={name} takes up to {MOST_COLUMNS} columns with task={data.task}, and "
+            f"dataset={config.dataset.name} has {n_columns}: choose gaussian_diagonal."
+        )
 
 
 def criterion(config: Config, task: str) -> str:
     """The criterion's name; `auto` goes by the task, another must fit it."""
-    name = config.criterion.name
-    fitting = [key for key, row in CRITERIA.items() if row.task == task]
+    name, of_task = config.criterion.name, fitting(task)
     if name == "auto":
-        return fitting[0]
-    if name not in fitting:
+        return of_task[0]
+    if name not in of_task:
+        what = f"dataset={config.dataset.name}, a {task} set"
+        what = _named(task) if TASKS[task].of_features else what
         raise ConfigError(
-            f"criterion={name} does not fit dataset={config.dataset.name}, a {task} set: "
-            f"choose auto, {', '.join(fitting)}."
+            f"criterion={name} does not fit {what}: choose auto, {', '.join(of_task)}."
         )
     return name
+
+
+def _named(task: str) -> str:
+    """A task that is asked for as it is typed, one that the data set decides by its name."""
+    return f"task={task}" if TASKS[task].of_features else task

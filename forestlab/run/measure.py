@@ -40,8 +40,8 @@ def fit_and_study(job: Job, show: bool) -> Done:
     waited = compile_seconds()
     config, data = job.config, job.data
     splits = data.splits()
-    model = build(config, data.dataset.task)
-    _load_kernels(config, data.dataset.task, *splits["train"])
+    model = build(config, data.task)
+    _load_kernels(config, data.task, *splits["train"])
     n_jobs, wanted = n_threads(config.n_jobs), config.study
     seconds: dict[str, float] = {}
     with timing(seconds, "fit"), _shown(model, show):
@@ -99,7 +99,7 @@ def _draw_and_fit(config: Config, data: Data, n_jobs: int, show: bool):
     from forestlab.forest import Grown
     from forestlab.study.bias import bias_variance
 
-    wanted, task = config.dataset, data.dataset.task
+    wanted, task = config.dataset, data.task
     rows = data.parts.test if len(data.parts.test) else data.parts.valid
     known = truth(wanted.name, data.X[rows], wanted.noise)
     n_rows = config.study.draw_rows or len(data.parts.train)

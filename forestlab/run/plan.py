@@ -32,6 +32,7 @@ from forestlab.run.mistakes import no_choice, no_option
 
 # Overrides that no name tells.
 UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs", "plugins")
+JOB_NAME = "command"  # by which Hydra calls the folder of a run
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
 
 
@@ -47,6 +48,7 @@ class Work(NamedTuple):
     experiment: str | None = None
     products: Sequence[list[str]] = ([],)  # overrides to add, for each of Hydra's multiruns
     overrides: Sequence[Sequence[Override]] = ()  # of the jobs, if they run here without Hydra
+    whole: Any = None  # of one job, the config with Hydra's own part, not looked up
 
 
 # ---- the command line --------------------------------------------------------------------------
@@ -81,7 +83,8 @@ def _refuse(message: str) -> NoReturn:
 @contextmanager
 def _hydra_with(config_dir: str | None) -> Iterator[ConfigLoaderImpl]:
     """Hydra, ready to compose from forestlab's configs and a person's own."""
-    with initialize_config_dir(config_dir=str(configs.conf_folder()), version_base="1.3"):
+    folder = str(configs.conf_folder())
+    with initialize_config_dir(folder, job_name=JOB_NAME, version_base="1.3"):
         loader: Any = GlobalHydra.instance().config_loader()
         if config_dir:
             places = loader.get_search_path()
@@ -137,7 +140,8 @@ def plan(options: Namespace, most: int | None = MOST_CHECKED) -> Work:
             return _plan_sweep(composer, given, loader, most)
         if swept:
             raise ConfigError(f"{swept[0].input_line} is a sweep: add -m to run it.")
-        return Work([configs.settled(composer.base, False)], 1, False, [], "")
+        work = Work([configs.settled(composer.base, False)], 1, False, [], "")
+        return work._replace(whole=composer.whole)
 
 
 def _plan_sweep(composer: "_Composer", given: list[Override], loader, most: int | None) -> Work:
@@ -223,7 +227,8 @@ class _Composer:
     def __init__(self, name: str, given: list[Override]):
         self.name = name
         self.plain = [str(o.input_line) for o in given if not o.is_sweep_override()]
-        self.base: Any = compose(name, overrides=self.plain, return_hydra_config=True)
+        self.whole: Any = compose(name, overrides=self.plain, return_hydra_config=True)
+        self.base: Any = copy.deepcopy(self.whole)
         self.hydra = self.base.hydra
         with open_dict(self.base):
             del self.base["hydra"]

@@ -57,7 +57,7 @@ def _picture(found: AlongOne, findings: Findings, about: About) -> Files:
 
 PART = Part(
     level="full",
-    applies=lambda look: not look.studied.has_classes and look.n_features == 1 and has_range(look),
+    applies=lambda look: not look.has_classes and look.n_features == 1 and has_range(look),
     find=_find,
     table=_table,
     picture=_picture,

@@ -35,6 +35,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from forestlab.core.tasks import TASKS
 from forestlab.forest import Grown, by_depth
 from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
 from forestlab.study.trees import depth_of
@@ -208,18 +209,18 @@ def bias_variance(
     """
     _require_two(n_draws)
     n_classes = expected.shape[1] if expected.ndim == 2 else 0
-    task = "classification" if n_classes else "regression"
     seeds = np.random.SeedSequence(seed).generate_state(n_draws).tolist()
     sums = None
     for own_seed in show(seeds) if show else seeds:
         grown = grow(own_seed)
-        if grown.task != task:
-            raise ValueError(f"The truth is one of {task}, the model one of {grown.task}.")
+        if TASKS[grown.task].has_classes != bool(n_classes):
+            of = "classes" if n_classes else "numbers"
+            raise ValueError(f"The truth is one of {of}, the model one of {grown.task}.")
         sums = add_draw(sums, answers_by_depth(grown, X, n_classes, n_jobs), expected)
     assert sums is not None
     squared = decompose_squares(sums, expected, noise, y)
     labels = decompose_labels(sums, expected, y) if n_classes else None
-    return DrawFindings(task, n_draws, squared, labels)
+    return DrawFindings(grown.task, n_draws, squared, labels)
 
 
 def answers_by_depth(grown: Grown, X: np.ndarray, n_classes: int, n_jobs: int = 1) -> np.ndarray:

@@ -276,7 +276,7 @@ def _picture(found: dict[str, Calibrations], findings: Findings, about: About) -
 
 PART = Part(
     level="full",
-    applies=lambda look: look.studied.has_classes,
+    applies=lambda look: look.has_classes,
     find=_find,
     numbers=_numbers,
     table=_table,

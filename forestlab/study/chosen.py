@@ -44,6 +44,7 @@ def _numbers(found: Chosen, findings: Findings) -> Iterator[Number]:
 PART = Part(
     level="light",
     targets="both",
+    needs_targets=False,
     find=_find,
     numbers=_numbers,
     metrics={

@@ -50,7 +50,7 @@ def _picture(found: dict[str, np.ndarray], findings: Findings, about: About) -> 
 
 PART = Part(
     level="light",
-    applies=lambda look: look.studied.has_classes,
+    applies=lambda look: look.has_classes,
     find=_find,
     table=_table,
     picture=_picture,

@@ -35,6 +35,7 @@ def _picture(found, findings: Findings, about: About) -> Files:
 PART = Part(
     level="off",
     targets="both",
+    needs_targets=False,
     find=_find,
     numbers=_numbers,
     table=_table,

@@ -11,11 +11,11 @@ def _find(look: Look) -> dict[str, float]:
     numbers the rank correlation of uncertainty with the absolute error."""
     rows, jack = look.found["judged"], look.found.get("jackknife")
     measures = rows.uncertainty._asdict()
-    if look.studied.has_classes:
+    if look.has_classes:
         measures["confidence"] = 1.0 - rows.answers.max(axis=1)
     if jack is not None:
         measures["jackknife"] = jack.corrected
-    judge = error_detection if look.studied.has_classes else error_ranking
+    judge = error_detection if look.has_classes else error_ranking
     told = {name: values for name, values in measures.items() if np.isfinite(values).any()}
     return {name: judge(values, rows.errors) for name, values in told.items()}
 

@@ -71,7 +71,8 @@ def _found(look: Look, name: str, targets: tuple[str, ...]) -> Findings:
     look, grown = look._replace(found=parts), look.grown
     for key, part in PARTS.items():
         is_wanted = LEVELS.index(part.level) <= LEVELS.index(name) and part.targets in targets
-        if is_wanted and part.applies(look):
+        is_possible = look.has_targets or not part.needs_targets
+        if is_wanted and is_possible and part.applies(look):
             found = part.find(look)
             if found is not None:
                 parts[key] = found

@@ -36,6 +36,7 @@ def _picture(found: Tree, findings: Findings, about: About) -> Files:
 PART = Part(
     level="light",
     targets="all",
+    needs_targets=False,
     find=_find,
     table=_table,
     picture=_picture,

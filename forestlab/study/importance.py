@@ -41,6 +41,7 @@ def _picture(found: np.ndarray, findings: Findings, about: About) -> Files:
 PART = Part(
     level="light",
     targets="both",
+    needs_targets=False,
     find=_find,
     table=_table,
     picture=_picture,

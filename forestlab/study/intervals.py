@@ -81,7 +81,7 @@ def _of_sets(look: Look, rows: Judged) -> dict[str, Coverage]:
 
 def _find(look: Look) -> dict[str, Coverage]:
     """By method."""
-    find = _of_sets if look.studied.has_classes else _of_bands
+    find = _of_sets if look.has_classes else _of_bands
     return find(look, look.found["judged"])
 
 
@@ -108,7 +108,7 @@ def _picture(found: dict[str, Coverage], findings: Findings, about: About) -> Fi
     from forestlab import figures  # late: matplotlib
 
     rows = findings.parts["judged"]
-    kind: Literal["set", "interval"] = "set" if findings.studied.has_classes else "interval"
+    kind: Literal["set", "interval"] = "set" if findings.has_classes else "interval"
     shares = {method: told.share for method, told in found.items()}
     widths = {method: told.width for method, told in found.items()}
     remarks = {

@@ -20,8 +20,8 @@ class Outcome(NamedTuple):
     rows that every bag holds) are not in it."""
 
     truth: np.ndarray  # (n,) numbers or class codes; -1 for a class that training did not see
-    answer: np.ndarray  # (D, n) class codes or numbers
-    p_true: np.ndarray  # (D, n) probability given to the true class; empty for regression
+    answer: np.ndarray  # (D, n) class codes or numbers; of a density its logarithm
+    p_true: np.ndarray  # (D, n) probability given to the true class; empty if there are none
     brier: np.ndarray  # (D, n) squared distance of the probabilities from the truth; likewise
     n_classes: int
     origin: float = 0.0  # regression: a number near the targets' mean, to sum squares from
@@ -99,6 +99,14 @@ def r2(sums: np.ndarray) -> np.ndarray:
     return 1.0 - np.divide(squared, total, out=np.full(total.shape, np.nan), where=varies)
 
 
+# ---- density -----------------------------------------------------------------------------------
+
+
+def log_likelihood_sums(outcome: Outcome) -> np.ndarray:
+    """Of logarithms of densities, in nats."""
+    return _columns(outcome.answer.sum(axis=1), len(outcome.truth))
+
+
 # ---- the table ---------------------------------------------------------------------------------
 
 
@@ -121,6 +129,7 @@ METRICS: dict[str, Metric] = {
     "rmse": Metric("regression", squared_error_sums, rmse, False),
     "mae": Metric("regression", mae_sums, _mean, False),
     "r2": Metric("regression", r2_sums, r2, True),
+    "log_likelihood": Metric("density", log_likelihood_sums, _mean, True),
 }
 
 

@@ -28,9 +28,6 @@ from forestlab.study.tasks import STUDIED
 # Neighbours of each row. With 10, 20 and 30 friedman1 of 1,000 rows and noise 1 comes back as
 # 1.17 ± 0.22, 1.28 ± 0.18, 1.45 ± 0.08: more are steadier, but reach farther.
 NEIGHBOURS = 10
-# Of δ. Of digits with a tenth of the labels replaced (Gini impurity 0.19) a line in δ leaves 0.09,
-# one in δ² 0.14 to 0.15, a sum of δ, δ² and δ³ between 0.09 and 0.16 as forests go.
-POWERS = {"classification": 2, "regression": 1}
 
 
 class Neighbours(NamedTuple):
@@ -53,9 +50,10 @@ def noise_of(forest: Forest, task: str, rows, others, own: np.ndarray, n_jobs: i
     weights = importances(forest, X.shape[1]).mean(axis=0)
     near = neighbours(*in_order(X, X_others, weights), own, n_jobs)
     apart = truth[:, None] - truth_others[near.places]
-    halves = STUDIED[task].halves(apart)
+    told = STUDIED[task]
+    halves = told.halves(apart)
     distances = near.squared.mean(axis=0)
-    grown = (distances / (distances[-1] or 1.0)) ** POWERS[task]  # of any size, but not too small
+    grown = (distances / (distances[-1] or 1.0)) ** told.power  # of any size, but not too small
     shares = share_at_zero(halves.mean(axis=0), grown)
     return (halves * shares).sum(axis=1)
 

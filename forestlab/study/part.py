@@ -41,6 +41,15 @@ class Look(NamedTuple):
         return STUDIED[self.grown.task]
 
     @property
+    def has_classes(self) -> bool:
+        return TASKS[self.grown.task].has_classes
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether there is a truth to compare answers with."""
+        return not TASKS[self.grown.task].of_features
+
+    @property
     def n_features(self) -> int:
         return self.data["train"][0].shape[1]
 
@@ -64,6 +73,10 @@ class Findings(NamedTuple):
     def studied(self) -> Studied:
         """What there is to know of the task."""
         return STUDIED[self.task]
+
+    @property
+    def has_classes(self) -> bool:
+        return TASKS[self.task].has_classes
 
     @property
     def main(self) -> str:
@@ -126,6 +139,7 @@ class Part(NamedTuple):
     numbers: Callable[[Any, Findings], Iterable[Number]] = _nothing
     table: Callable[[Any, Findings, About], Files] = _nothing
     picture: Callable[[Any, Findings, About], Files] = _nothing
+    needs_targets: bool = True  # to compare answers with, which a density has not
     # Of several targets it looks at each in turn, at all together, or both.
     targets: Literal["each", "all", "both"] = "each"
     metrics: Mapping[str, str] = MappingProxyType({})  # names that it may log, and what they mean

@@ -6,8 +6,6 @@ import numpy as np
 from forestlab.study.part import About, Files, Findings, Look, Part
 from forestlab.study.surface import Surface
 
-UNSEEN = "(not in training)"
-
 
 def _find(look: Look) -> dict[str, Surface]:
     return look.surfaces
@@ -42,7 +40,8 @@ def _side_by_side(findings: Findings, split: str, about: About):
 def _answered(findings: Findings, split: str, rows: np.ndarray):
     """Truth and answer, and where it is known the uncertainty."""
     table = answers_table(findings, split, rows)
-    unsure = findings.parts["uncertainty"].of.get(split)
+    known = findings.parts.get("uncertainty")
+    unsure = None if known is None else known.of.get(split)
     if unsure is None:
         return table
     return table.assign(
@@ -51,42 +50,18 @@ def _answered(findings: Findings, split: str, rows: np.ndarray):
 
 
 def answers_table(findings: Findings, split: str, rows: np.ndarray):
-    """A table of every row of a split: truth and answer."""
+    """A table of every row of a split: truth, if there is one, and answer."""
     import pandas as pd
 
-    surface, classes = findings.surfaces[split], findings.classes
-    # The last name is that of code -1.
-    names = None if classes is None else np.array([*classes, UNSEEN], dtype=object)
-    truth, answer = surface.truth, surface.predicted
-    columns = {
-        "row": rows,
-        "split": split,
-        "truth": truth if names is None else _column(names[truth]),
-        "predicted": answer if names is None else _column(names[answer], surface.voters > 0),
-        "error": surface.errors,
-    }
-    if names is not None:
-        columns["p_true"] = _p_true(surface)
-    return pd.DataFrame(columns)
-
-
-def _p_true(surface: Surface) -> np.ndarray:
-    """The probability given to the true class; 0 for one that training did not see."""
-    p = np.take_along_axis(surface.answers, surface.truth[:, None], axis=1)[:, 0]
-    return np.where(surface.truth >= 0, p, 0.0)
-
-
-def _column(labels: np.ndarray, known: np.ndarray | None = None):
-    """Labels of one type, as parquet wants them; None where there is no answer."""
-    typed = labels.astype(str) if UNSEEN in labels else np.array(labels.tolist())
-    if known is None or known.all():
-        return typed
-    return [label if is_known else None for label, is_known in zip(typed, known, strict=True)]
+    surface = findings.surfaces[split]
+    columns = findings.studied.columns(surface, findings.classes)
+    return pd.DataFrame({"row": rows, "split": split} | columns)
 
 
 PART = Part(
     level="light",
     targets="all",
+    needs_targets=False,
     find=_find,
     table=_table,
     files={

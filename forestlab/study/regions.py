@@ -45,7 +45,7 @@ def _picture(found: Regions, findings: Findings, about: About) -> Files:
 
 PART = Part(
     level="full",
-    applies=lambda look: look.studied.has_classes and look.n_features == 2 and has_range(look),
+    applies=lambda look: look.has_classes and look.n_features == 2 and has_range(look),
     find=_find,
     picture=_picture,
     files={"regions.png": "a classification over its two features"},

@@ -28,7 +28,7 @@ estimates are 0.37, 0.17, 0.12 and 0.11; strength 0.52, 0.51, 0.51 and 0.51, pla
 and 0.50. With two classes there is no choice, and so no such error at any size.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -88,7 +88,8 @@ def strength(
     truth : (n_rows,) class codes, or numbers; one target
     outside : (n_trees, …) packed bits from `rows_outside`
     """
-    return MEASURES[task](forest, X, truth, n_depths, outside, n_jobs)
+    measure = of_votes if TASKS[task].has_classes else of_residuals
+    return measure(forest, X, truth, n_depths, outside, n_jobs)
 
 
 # ---- classification ----------------------------------------------------------------------------
@@ -206,11 +207,6 @@ def _products(residuals: Residuals) -> tuple[int, np.ndarray]:
     )
     return len(n), ((sums**2 - squares) / (n * (n - 1))).sum(axis=1)
 
-
-MEASURES: dict[str, Callable[..., VoteStrength | ResidualStrength]] = {
-    "classification": of_votes,
-    "regression": of_residuals,
-}
 
 # ---- over trees --------------------------------------------------------------------------------
 

@@ -4,23 +4,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from forestlab.forest import Asked, Grown
+from forestlab.forest import Grown
 from forestlab.study.metrics import METRICS
 from forestlab.study.part import About, Files, Findings, Number, Part
 from forestlab.study.surface import Surface, deepest, surface
+from forestlab.study.tasks import STUDIED
 
 SPLITS = ("train", "valid", "test", "oob")
 
 
 def deepest_of(grown: Grown, data, n_jobs: int) -> dict[str, Surface]:
     """How good the forest is on each split, as it is."""
-    asked = grown.forest, grown.task, grown.combine
-    return {split: deepest(*asked, X, truth, n_jobs) for split, (X, truth) in data.items()}
+    return {split: deepest(grown, X, truth, n_jobs) for split, (X, truth) in data.items()}
 
 
 def surfaces_of(grown: Grown, data, outside, n_depths: int, sizes, n_jobs: int):
     """The surface of each split, and of the training rows that of their out-of-bag answers."""
-    asked = Asked(grown.forest, grown.task, grown.combine, n_depths)
+    asked = STUDIED[grown.task].ready(grown, n_depths)
     found: dict[str, Surface] = {}
     for split, (X, truth) in data.items():
         bits = outside if split == "train" else None
@@ -66,6 +66,7 @@ def _picture(found: dict[str, Surface], findings: Findings, about: About) -> Fil
 PART = Part(
     level="full",
     targets="both",
+    needs_targets=False,
     find=lambda look: look.surfaces,
     numbers=_numbers,
     table=_table,

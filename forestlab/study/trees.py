@@ -52,6 +52,7 @@ def _numbers(found: Shape, findings: Findings) -> Iterator[Number]:
 PART = Part(
     level="off",
     targets="all",
+    needs_targets=False,
     find=_find,
     numbers=_numbers,
     metrics={

@@ -63,12 +63,12 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees
+from forestlab.core.tasks import TASKS
 from forestlab.forest import places
 from forestlab.study.held_out import Data, HeldOut, answers_of, held_out
 from forestlab.study.noise import NEIGHBOURS, noise_of
 from forestlab.study.part import About, Files, Findings, Look, Number, Part
 from forestlab.study.rows import evenly
-from forestlab.study.tasks import STUDIED
 
 REGION = 50  # held-out rows
 LEAST = 20  # held-out rows that anything is learned from
@@ -112,7 +112,7 @@ class Gauge(NamedTuple):
     def of(self, X: np.ndarray, n_jobs: int = 1) -> Uncertainty:
         """The uncertainty of each row of X."""
         answers = answers_of(self.forest, self.task, places(self.forest, X, None, n_jobs))
-        has_classes = STUDIED[self.task].has_classes
+        has_classes = TASKS[self.task].has_classes
         spread = entropy(answers.mean) if has_classes else answers.spread
         if self.untold:
             unknown = np.full(len(X), np.nan)
@@ -150,7 +150,7 @@ def gauge(
     here = noise_at(noise, regions)
     line = rising_line(np.maximum(answers.spread - here, 0.0), as_all - here)
     margin, others = margin_of(contributed), np.zeros(0)
-    if STUDIED[task].has_classes:
+    if TASKS[task].has_classes:
         others = shares_of_others(held)
         margin = float(np.diff(nats(np.array([mean, mean + margin]), others))[0])
     return Gauge(forest, task, len(error), "", depth, noise, line, others, margin)
@@ -158,7 +158,7 @@ def gauge(
 
 def why_untold(forest: Forest, task: str, n_train: int, held: HeldOut | None) -> str:
     """A sentence, or nothing if there is enough to learn from."""
-    if STUDIED[task].has_classes and forest.stats.shape[1] == 1:
+    if TASKS[task].has_classes and forest.stats.shape[1] == 1:
         return "training saw one class alone"
     if held is None:
         return "no row was held out: there are neither bags nor validation rows"
@@ -295,7 +295,8 @@ def in_bins(unsure: Uncertainty, error: np.ndarray, n_bins: int = 10) -> dict:
 def _picture(found: Uncertainties, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
-    draw = figures.UNCERTAINTY[findings.task]
+    has = findings.has_classes
+    draw = figures.uncertainty_classification if has else figures.uncertainty_regression
     remark = found.gauge.margin, found.gauge.untold
     for split, unsure in found.of.items():
         errors, title = findings.surfaces[split].errors, f"{about.title}, {split}"

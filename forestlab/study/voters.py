@@ -40,7 +40,7 @@ def _picture(found: VoterErrors, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
     voters, rows, error, std = found
-    told, spread = findings.studied, None if findings.studied.has_classes else std
+    told, spread = findings.studied, None if findings.has_classes else std
     picture = figures.voters_curve(voters, rows, error, about.title, told.error_name, spread)
     yield "oob/voters.png", picture
 

@@ -61,6 +61,7 @@ TRUSTED = [
     "forestlab.model.estimators.TreeRegressor",
     "forestlab.model.estimators.ForestClassifier",
     "forestlab.model.estimators.ForestRegressor",
+    "forestlab.model.density.DensityForest",
 ]
 
 

@@ -80,9 +80,9 @@ def build_tree(
     labels = root.get("class_names") if class_names is None else class_names
     task = task or root.get("task") or _guess_task(pieces, labels)
     require_task(task)
-    if task == "classification":
+    if TASKS[task].has_classes:
         labels = _labels(pieces) if labels is None else np.asarray(labels).tolist()
-    tree = _read(pieces, names, labels if task == "classification" else None)
+    tree = _read(pieces, names, labels if TASKS[task].has_classes else None)
     _sum_up(tree, task)
     return TreeView(tree, task, names, labels)
 

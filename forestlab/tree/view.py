@@ -66,7 +66,7 @@ class TreeView:
     Parameters
     ----------
     tree : core.arrays.Tree
-    task : "classification" or "regression"
+    task : "classification", "regression" or "density"
     feature_names : one for each column of X
     class_names : one for each class; None for regression, or to number the classes
     """
@@ -77,7 +77,7 @@ class TreeView:
         self.task = task
         self.feature_names = [str(name) for name in feature_names]
         self.class_names: np.ndarray | None = None
-        if task == "classification":
+        if TASKS[task].has_classes:
             n_classes = tree.stats.shape[1]
             self.class_names = np.asarray(range(n_classes) if class_names is None else class_names)
             if len(self.class_names) != n_classes:
@@ -115,7 +115,7 @@ class TreeView:
         return self._values(self.tree.stats[[i]]).tolist()[0]
 
     def value_text(self, i: int, decimals: int = 3) -> str:
-        if self.task == "classification":
+        if self.class_names is not None:
             return str(self.value_of(i))
         means = [
             f"{mean:.2g}" if 0 < abs(mean) < 10**-decimals else rounded(mean, decimals)

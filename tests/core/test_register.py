@@ -75,5 +75,5 @@ def test_names_that_are_taken_or_none(name, score, said):
 
 
 def test_a_task_that_there_is_not():
-    with pytest.raises(ValueError, match=r"^task is 'classification' or .*, not 'ranks'$"):
+    with pytest.raises(ValueError, match=r"^task is one of 'classification', .*, not 'ranks'$"):
         register_criterion("mine", "ranks", add=gini_add, score=own_score)

@@ -99,6 +99,7 @@ def test_a_task_that_there_is_not_is_named_with_those_that_are():
     for task in TASKS:
         require_task(task)
     with pytest.raises(
-        ValueError, match=r"^task is 'classification' or 'regression', not 'ranking'$"
+        ValueError,
+        match=r"^task is one of 'classification', 'regression', 'density', not 'ranking'$",
     ):
         require_task("ranking")

@@ -66,6 +66,18 @@ def regions(n_classes, depths=(1, 3, 9), title=TITLE, features=("x", "y"), text=
     return figures.decision_regions(grids, *rest, names(n_classes, text), features, title)
 
 
+def densities(
+    panels=("depth 1", "depth 3, chosen", "depth 9"),
+    title=TITLE,
+    features=("x", "y"),
+    scale=1.0,
+    **options,
+):
+    grid, extent, X, _ = plane(3, **options)
+    grids = {note: scale * k * grid[..., 0] for k, note in enumerate(panels, 1)}
+    return figures.density_maps(grids, extent, X, features, title)
+
+
 def seeds(n, n_depths=12):
     return [0.9 - np.exp(-np.arange(n_depths + k % 3) / 3) + 0.02 * k for k in range(n)]
 
@@ -124,6 +136,13 @@ PICTURES = {
         text="$ a long name of a class",
     ),
     "regions, many rows": lambda: regions(2, n_rows=5001),
+    "densities": lambda: densities(),
+    "densities, 1 panel": lambda: densities(["depth 3, chosen"], LONG),
+    "densities, long names": lambda: densities(
+        features=["a very long name of a feature, in $"] * 2
+    ),
+    "densities, many rows": lambda: densities(n_rows=5001),
+    "densities, none": lambda: densities(scale=0.0),
     "banded": lambda: figures.banded_curves({"forest": seeds(5), "tree": seeds(2)}, "R²", TITLE),
     "banded, 1 seed": lambda: figures.banded_curves({"tree": seeds(1)}, "R²", TITLE, "valid"),
     "banded, 1 depth": lambda: figures.banded_curves({"tree": seeds(4, 1)}, "R²", TITLE),
@@ -173,6 +192,18 @@ def test_texts_stand_apart(drawn, name):
 @pytest.mark.parametrize("name", ["surface, holes", "surfaces", "regions", "banded", "voters"])
 def test_the_same_input_gives_the_same_bytes(tmp_path, name):
     saved_twice(PICTURES[name], rng, tmp_path)
+
+
+def test_densities_have_the_same_colours_in_all_panels_and_rows_on_them(drawn):
+    *panels, bar = drawn["densities"].axes
+    assert len({ax.images[0].get_clim() for ax in drawn["densities"].axes}) == 1
+    low, high = panels[0].images[0].get_clim()
+    pooled = np.concatenate([ax.images[0].get_array().data.ravel() for ax in panels])
+    assert (low, high) == (0.0, np.quantile(pooled, 0.999))  # spikes leave the rest its colours
+    assert bar.get_ylim() == (0.0, high)
+    assert [len(ax.lines[0].get_xdata()) for ax in panels] == [60] * 3
+    assert len(drawn["densities, many rows"].axes[0].lines[0].get_xdata()) <= 2000
+    assert drawn["densities, none"].axes[0].images[0].get_clim() == (0.0, 1.0)
 
 
 # ---- surfaces ----------------------------------------------------------------------------------

@@ -4,11 +4,13 @@ import shlex
 from pathlib import Path
 
 import pytest
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import MissingConfigException
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlflow import MlflowClient
+from omegaconf import OmegaConf
 
 from forestlab.config import ConfigError
 from forestlab.run import checks
@@ -331,3 +333,27 @@ def test_the_readme_says_what_to_install():
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     assert f"`pip install {PACKAGES['hydra/launcher']['joblib']}`" in readme
     assert "`hydra/launcher=joblib`" in readme
+
+
+def test_a_single_run_is_composed_once_and_has_hydras_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    composed, compose = [], ConfigLoaderImpl.load_configuration
+    monkeypatch.setattr(
+        ConfigLoaderImpl,
+        "load_configuration",
+        lambda self, *given, **more: composed.append(more) or compose(self, *given, **more),
+    )
+    words = [
+        "dataset=iris",
+        "model=tree",
+        "study=off",
+        "tracking=none",
+        "dataset.data_seed=${seed}",
+    ]
+    assert run.main(words) == 0
+    assert len(composed) == 1
+    (folder,) = tmp_path.glob("hydra/*/*")
+    assert (folder / "run.log").is_file()
+    config = OmegaConf.load(folder / ".hydra/config.yaml")
+    assert OmegaConf.to_container(config)["dataset"]["data_seed"] == "${seed}"  # as it was typed
+    assert OmegaConf.load(folder / ".hydra/overrides.yaml") == words

@@ -13,6 +13,7 @@ from forestlab.core.criteria import CRITERIA
 from forestlab.core.learners import LEARNERS
 from forestlab.core.options import OPTIONS, Band
 from forestlab.core.search import SEARCHES
+from forestlab.core.tasks import TASKS
 from forestlab.datasets import LOADERS
 from forestlab.datasets.downloaded import DOWNLOADED
 from forestlab.run import job
@@ -20,7 +21,7 @@ from forestlab.run.checks import check
 from forestlab.run.making import Shelf, normalised
 from forestlab.run.shared import Shared
 
-GROUPS = ("dataset", "model", "criterion", "search", "learner", "study", "tracking")
+GROUPS = ("dataset", "model", "criterion", "search", "learner", "task", "study", "tracking")
 MODELS = ("tree", "bagging", "subspace", "forest", "rno", "extra_trees")
 GIVEN = ("csv", "parquet", "openml")  # need something of the user's
 
@@ -52,6 +53,10 @@ def test_there_is_a_file_for_every_row_of_the_tables():
     assert set(choices("criterion")) == {"auto", *CRITERIA}
     assert set(choices("search")) == set(SEARCHES) == set(OPTIONS["search"])
     assert set(choices("learner")) == set(OPTIONS["learner"])
+    assert set(choices("task")) == {
+        "auto",
+        *(name for name, row in TASKS.items() if row.of_features),
+    }
     rows = {choice().row or name for name, choice in OPTIONS["learner"].items()}
     assert rows | {Band(projection="oblique").row} == set(LEARNERS)
 

@@ -332,7 +332,7 @@ def schema(monkeypatch):
     """Puts another schema in the place of Config."""
 
     def put(other) -> None:
-        monkeypatch.setattr(configs, "Config", other)
+        monkeypatch.setattr(configs.keys, "Config", other)
         configs.flat_defaults.cache_clear()
 
     yield put

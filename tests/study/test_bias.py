@@ -516,7 +516,7 @@ def test_progress_is_shown_and_threads_change_nothing():
 def test_a_truth_of_another_task_is_refused():
     X, _ = draw("twonorm", 5, seed=0)
     grow = growing(TreeRegressor, lambda seed: draw("sine", 9, seed))
-    with pytest.raises(ValueError, match="truth is one of classification, the model one of regr"):
+    with pytest.raises(ValueError, match="truth is one of classes, the model one of regr"):
         bias_variance(grow, X, *truth("twonorm", X), 2)
 
 

@@ -32,6 +32,8 @@ SINE_ORDER = [*FIRST, *UNSURE, "surface", "strength", "coverage", "band", "bias_
 
 IRIS = ("dataset=iris", "n_estimators=4", "max_depth=3")
 SINE = ("dataset=sine", "dataset.n_samples=120", "n_estimators=4", "max_depth=3")
+DENSITY = ("task=density", "dataset=moons", "dataset.n_samples=200", "n_estimators=4",
+           "max_depth=3", "search=histogram")  # fmt: skip
 DRAWS = ("study.draws=2", "study.draw_rows=40", "study.cuts=true")
 
 
@@ -58,8 +60,13 @@ def twonorm(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def every(iris, sine, moons, twonorm):
-    return [iris, sine, moons, twonorm]
+def density(tmp_path_factory):
+    return Studied(tmp_path_factory.mktemp("density"), "study=full", *DENSITY, pictures=True)
+
+
+@pytest.fixture(scope="module")
+def every(iris, sine, moons, twonorm, density):
+    return [iris, sine, moons, twonorm, density]
 
 
 def meant(declared, name):
@@ -80,6 +87,16 @@ def test_the_files_of_a_full_study(iris, sine):
     of_iris = [*LIGHT, *FULL, "calibration/test", "calibration/oob"]
     assert iris.names() == pairs(of_iris) | APART | SURFACE
     assert sine.names() == pairs([*OF_ALL, *FULL, "band", "bias_variance"]) | APART | SURFACE
+
+
+def test_the_files_of_a_density(density):
+    """Of what looks at targets there is nothing."""
+    assert density.names() == pairs(
+        ["curves/depth", "importance", "tree/first"]
+    ) | APART | SURFACE | {
+        "density.parquet",
+        "density.png",
+    }
 
 
 def test_the_files_of_a_light_study(tmp_path):

@@ -119,7 +119,7 @@ def test_the_last_cell_is_the_forest_as_it_is(task):
     X, y = data_for(task, BLOCK_ROWS + 50)
     model = forest_for(task).fit(X, y)
     found, _ = walked(model, X, y)
-    plain = deepest(model.forest_, task, "average", X, model.grown.codes(y))
+    plain = deepest(model.grown, X, model.grown.codes(y))
     assert same([plain.answers, plain.truth], [found.answers, found.truth])
     assert same([plain.sizes, plain.voters], [found.sizes[-1:], found.voters])
     assert same([plain.mean_voters], [found.mean_voters[-1:]])
@@ -136,7 +136,7 @@ def test_many_classes_are_studied_in_smaller_blocks():
     size = rows_together(len(model.classes_))
     assert 1 < size < BLOCK_ROWS / 2
     one, two = (walked(model, X, y, sizes=[3], n_jobs=n_jobs)[0] for n_jobs in (1, 2))
-    plain = deepest(model.forest_, "classification", "average", X, model.grown.codes(y))
+    plain = deepest(model.grown, X, model.grown.codes(y))
     for metric, values in plain.values.items():
         assert same([values], [one.values[metric][:, -1:]]), metric
         assert same([values], [two.values[metric][:, -1:]]), metric
@@ -157,7 +157,7 @@ def test_targets_far_from_0_are_explained_as_well():
     y = y + 1e8
     model = forest_for("regression").fit(X, y)
     found, oob = walked(model, X, y, oob=True)
-    plain = deepest(model.forest_, "regression", "average", X, y)
+    plain = deepest(model.grown, X, y)
     expected = r2_score(y, model.predict(X))
     assert plain.values["r2"][0, 0] == pytest.approx(expected, rel=1e-9)
     assert found.values["r2"][-1, -1] == pytest.approx(expected, rel=1e-9)

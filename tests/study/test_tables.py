@@ -339,8 +339,6 @@ def undrawn(monkeypatch):
     for name in figures.__all__:
         if inspect.isfunction(getattr(figures, name)):
             monkeypatch.setattr(figures, name, noting(name, getattr(figures, name)))
-    noted = {task: noting(f"uncertainty of {task}", d) for task, d in figures.UNCERTAINTY.items()}
-    monkeypatch.setattr(figures, "UNCERTAINTY", noted)
 
 
 def shown(found, about):
@@ -379,7 +377,7 @@ def test_pictures_show_what_was_found(task, name, undrawn):
     for split, unsure in parts["uncertainty"].of.items():
         gauge, errors = parts["uncertainty"].gauge, found.surfaces[split].errors
         how, told = drawn.pop(f"uncertainty/{split}.png")
-        assert how == f"uncertainty of {task}"
+        assert how == f"uncertainty_{task}"
         np.testing.assert_equal(
             list(told.values()), [unsure, errors, f"a title, {split}", gauge.margin, gauge.untold]
         )

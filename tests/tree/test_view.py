@@ -299,7 +299,7 @@ ASK = {"feature": 0, "cut": 1}
         (split(1, 2, missing_share=0.5, **ASK), r"root: missing 'both' needs a missing_share"),
         (split(1, 2, missing="both", missing_share=2, **ASK), r"root: missing_share lies between"),
         (split(split(1, 2, feature="a", cut=1), 2, **ASK), r"give feature_names too"),
-        ({**ASK, "left": 1, "right": 2, "task": "ranking"}, r"task is 'classification' or"),
+        ({**ASK, "left": 1, "right": 2, "task": "ranking"}, r"task is one of 'classification',"),
     ],
 )
 def test_bad_descriptions_are_told_where(description, message):

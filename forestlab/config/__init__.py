@@ -1,0 +1,94 @@
+"""What a run is made of: the schema that checks every key and type (`keys`), where things are
+(`places`), and what a composed config says (`said`).
+
+Hydra composes conf/*.yaml over the schema, so a mistyped key or a wrong type is an error. The
+*fingerprint* of a config names the result it gives: it covers the keys that may change a number,
+and of those only the ones that differ from the schema's default, so that an option added later
+does not change the fingerprint of old runs.
+
+The groups of core.options.OPTIONS, `search` and `learner`, are no classes here: their nodes are
+made from the values' fields. A config lists the options of its choice alone, with its defaults.
+
+A default that is changed does not show in fingerprints either. So a logged run stands for a config
+only if it has its fingerprint and its logged parameters *agree*, default or not, in every key that
+may change a number. A key that the run did not know was added later, with a default by which
+nothing changed: it agrees.
+"""
+
+from forestlab.config.keys import (
+    GROUPS,
+    SEEDS,
+    STUDIES,
+    TOP,
+    Config,
+    ConfigError,
+    CriterionConfig,
+    DatasetConfig,
+    ModelConfig,
+    StudyConfig,
+    TaskConfig,
+    TrackingConfig,
+    schema,
+)
+from forestlab.config.places import (
+    check_store,
+    checkout,
+    conf_folder,
+    home,
+    require_home,
+    require_store,
+    store_uri,
+)
+from forestlab.config.said import (
+    NO_RESULT,
+    agree,
+    chosen,
+    column_names,
+    deciding,
+    dotted,
+    fingerprint,
+    flat,
+    flat_defaults,
+    param_text,
+    register,
+    settled,
+    typed,
+    value_of,
+)
+
+__all__ = [
+    "GROUPS",
+    "NO_RESULT",
+    "SEEDS",
+    "STUDIES",
+    "TOP",
+    "Config",
+    "ConfigError",
+    "CriterionConfig",
+    "DatasetConfig",
+    "ModelConfig",
+    "StudyConfig",
+    "TaskConfig",
+    "TrackingConfig",
+    "agree",
+    "check_store",
+    "checkout",
+    "chosen",
+    "column_names",
+    "conf_folder",
+    "deciding",
+    "dotted",
+    "fingerprint",
+    "flat",
+    "flat_defaults",
+    "home",
+    "param_text",
+    "register",
+    "require_home",
+    "require_store",
+    "schema",
+    "settled",
+    "store_uri",
+    "typed",
+    "value_of",
+]

@@ -1,0 +1,120 @@
+"""The schema: every key of a configuration, with its type and its default."""
+
+from dataclasses import dataclass, field, make_dataclass
+from typing import Any
+
+from omegaconf import MISSING
+
+from forestlab.core import options
+from forestlab.core.options import OPTIONS
+
+
+class ConfigError(ValueError):
+    """A mistake of the person at the keyboard, in one sentence."""
+
+
+@dataclass
+class DatasetConfig:
+    """Which data set, how much of it, and how it is split."""
+
+    name: str = MISSING
+    task: str | None = None  # "classification" or "regression"; null: found out
+    path: str | None = None  # csv, parquet: the file
+    target: Any = None  # csv, parquet, openml: a column, or a list of them; null: the last
+    openml_name: str | None = None
+    openml_version: int = 1
+    n_samples: int | None = None  # rows to make or to keep; null: the usual, or all
+    noise: float | None = None  # the toys and the made regressions; null: the usual
+    label_noise: float = 0.0  # share of training labels replaced by another class
+    data_seed: int = 0  # what is made, which rows are kept
+    drop: list[str] = field(default_factory=list)  # columns left out
+    rescale: bool = False  # multiply each column by a power of two, drawn by data_seed
+    test_size: float = 0.25  # share of all rows
+    valid_size: float = 0.25  # share of the rows that are not test rows
+    stratify: bool = False  # keep the shares of the classes in each part
+    split_seed: int = 2020
+    own_test: bool = True  # test on the data set's own test set, if it has one
+
+
+@dataclass
+class ModelConfig:
+    name: str = MISSING
+    bootstrap: bool = True
+    max_samples: float | int | None = None
+    subspace: str = "node"
+    max_features: float | int | str | None = None
+    count_constant: bool = True
+    rho: int | str | None = None
+    rho_draws: str = "features"
+    missing: str = "learned"
+    leaf: str = "mean"
+    combine: str = "average"
+    min_samples_split: float | int = 2
+    min_samples_leaf: float | int = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    class_weight: str | None = None
+    ridge: float = 1e-3
+
+
+@dataclass
+class CriterionConfig:
+    name: str = "auto"
+
+
+@dataclass
+class TaskConfig:
+    name: str = "auto"  # by the data set, or density
+
+
+@dataclass
+class StudyConfig:
+    """How much is found out about a fitted forest."""
+
+    name: str = "light"  # auto (full for a single run, light in a sweep), full, light, off
+    rows: int = 1000  # rows of a split that the costly parts look at
+    draws: int = 0  # further training sets for bias and variance, where the truth is known
+    draw_rows: int | None = None  # rows of each; null: as many as the training set has
+    cuts: bool = False  # count the cuts that were scored to grow the trees
+
+
+@dataclass
+class TrackingConfig:
+    name: str = "mlflow"
+    uri: str | None = None
+    experiment: str = "forestlab"
+    run_name: str | None = None
+    model: bool = True  # keep the fitted model
+    pictures: bool = True
+
+
+@dataclass
+class Config:
+    dataset: DatasetConfig = field(default_factory=DatasetConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    criterion: CriterionConfig = field(default_factory=CriterionConfig)
+    task: TaskConfig = field(default_factory=TaskConfig)
+    search: Any = None  # this and the next are nodes of OPTIONS, which `schema` makes
+    learner: Any = None
+    study: StudyConfig = field(default_factory=StudyConfig)
+    tracking: TrackingConfig = field(default_factory=TrackingConfig)
+    max_depth: int | None = None
+    n_estimators: int = 100
+    seed: int = 0
+    n_jobs: int = -1
+    resume: bool = False
+    plugins: list[str] = field(default_factory=list)  # modules to import: a user's own additions
+    sweeps: list[str] | None = None  # products of overrides, as typed; null: this is one job
+
+
+GROUPS = ("dataset", "model", "criterion", *OPTIONS, "task", "study", "tracking")
+TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume", "plugins")
+SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat
+STUDIES = ("auto", "full", "light", "off")
+
+
+def schema() -> type:
+    """Config with the nodes of OPTIONS, of what was added from outside too."""
+    nodes = [(group, options.twin(group, MISSING)) for group in OPTIONS]
+    made = [(group, node, field(default_factory=node)) for group, node in nodes]
+    return make_dataclass("Config", made, bases=(Config,))
