@@ -75,6 +75,7 @@ class ModelConfig:
     rho: int | str | None = None
     rho_draws: str = "features"
     leaf: str = "mean"
+    monotonic_cst: Any = None  # -1, 0 or 1 for each feature, or for some by name; null: none
     combine: str = "average"
     min_samples_split: float | int = 2
     min_samples_leaf: float | int = 1
@@ -132,6 +133,7 @@ TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume", "plugins")
 STORES = ("sqlite:///", "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
 SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat
 STUDIES = ("auto", "full", "light", "off")
+BY_NAME = ("model.monotonic_cst",)  # values that may be mappings, of names that MLflow refuses
 NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
 LONGEST_PARAM = 6000  # letters of a parameter that MLflow keeps
 
@@ -315,10 +317,13 @@ def dotted(whole: dict[str, Any]) -> dict[str, Any]:
     while waiting:
         prefix, node = waiting.pop()
         for key, value in node.items():
-            if isinstance(value, dict) and value:
+            if isinstance(value, dict) and value and prefix + key not in BY_NAME:
                 waiting.append((f"{prefix}{key}.", value))
             else:
                 found[prefix + key] = value
+    for key in BY_NAME:
+        if isinstance(found.get(key), dict):
+            found[key] = dict(sorted((str(name), item) for name, item in found[key].items()))
     if found.get("dataset.target") is not None:
         names = column_names(found["dataset.target"])
         found["dataset.target"] = names[0] if len(names) == 1 else names

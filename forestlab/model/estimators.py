@@ -36,6 +36,7 @@ class TreeClassifier(OneTree, Classifier):
         learner="axis",
         rho=None,
         rho_draws="features",
+        monotonic_cst=None,
         class_weight=None,
         random_state=None,
     ):
@@ -66,6 +67,7 @@ class TreeRegressor(OneTree, Regressor):
         rho=None,
         rho_draws="features",
         leaf="mean",
+        monotonic_cst=None,
         random_state=None,
     ):
         _store(self, locals())
@@ -105,6 +107,7 @@ class ForestClassifier(Ensemble, Classifier):
         learner="axis",
         rho=None,
         rho_draws="features",
+        monotonic_cst=None,
         combine="average",
         class_weight=None,
         n_jobs=None,
@@ -149,6 +152,7 @@ class ForestRegressor(Ensemble, Regressor):
         rho=None,
         rho_draws="features",
         leaf="mean",
+        monotonic_cst=None,
         combine="average",
         n_jobs=None,
         random_state=None,

@@ -5,6 +5,7 @@ their data from a `Shelf`, which keeps the last data sets for the jobs that come
 """
 
 import copy
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,8 +99,9 @@ def _split(loaded: Loaded, config: configs.DatasetConfig) -> Data:
 # ---- the model ---------------------------------------------------------------------------------
 
 
-def build(config: Config, task: str):
-    """The estimator that a config describes, not yet fitted."""
+def build(config: Config, task: str, names: Iterable[str] | None = None):
+    """The estimator that a config describes, not yet fitted; `names` are those of the features,
+    which are fitted as arrays."""
     from forestlab.model import estimators
 
     kind = "Tree" if config.model.name == "tree" else "Forest"
@@ -107,6 +109,7 @@ def build(config: Config, task: str):
     own: Any = config.model
     wanted = dict(own) | {
         "criterion": criterion(config, task),
+        "monotonic_cst": _constraints(own.monotonic_cst, names),
         **{group: configs.value_of(config, group) for group in OPTIONS},
         "max_depth": config.max_depth,
         "n_estimators": config.n_estimators,
@@ -119,6 +122,18 @@ def build(config: Config, task: str):
         if key not in taken and wanted[key] != neutral:
             raise ConfigError(f"model.{key}={wanted[key]} does not go with {without}.")
     return cls(**{key: value for key, value in wanted.items() if key in taken})
+
+
+def _constraints(given: Any, names: Iterable[str] | None):
+    """What a config says of monotonic_cst; of some features by name, one for each feature."""
+    from forestlab.model import parameters
+
+    given = OmegaConf.to_container(given) if OmegaConf.is_config(given) else given
+    if names is None or not isinstance(given, dict):
+        return given
+    known = list(map(str, names))
+    by_name = {str(name): sign for name, sign in given.items()}
+    return list(parameters.signs(by_name, len(known), known)) or None
 
 
 # Options that some estimators do not take, the value with which they ask for nothing, and what has
@@ -137,12 +152,13 @@ def recipe(config: Config, data: Data):
     from forestlab.model import parameters
 
     task = data.dataset.task
-    params = build(config, task).get_params(deep=False)
+    params = build(config, task, data.dataset.frame.columns).get_params(deep=False)
     parameters.n_threads(config.n_jobs)
     parameters.class_weights(params.get("class_weight"), config.model.name != "tree")
     n_classes = len(np.unique(data.y[data.parts.train])) if task == "classification" else 0
     shape = (len(data.parts.train), data.X.shape[1])
-    found = parameters.recipe(params, task, shape, n_classes)
+    n_targets = data.y.shape[1] if data.y.ndim > 1 else 1
+    found = parameters.recipe(params, task, shape, n_classes, n_targets)
     parameters.require_counts(params["criterion"], data.y[data.parts.train])
     return found
 
