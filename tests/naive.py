@@ -368,6 +368,46 @@ def answered(stats, problem, rows):
     return stats
 
 
+UNBOUNDED = -np.inf, np.inf
+
+
+def clipped(stats, bounds):
+    """The statistics with the answer, a mean or the share of the second class, within bounds."""
+    if len(stats) == 2:
+        share = np.clip(stats[1] / stats.sum(), *bounds)
+        return stats.sum() * np.array([1 - share, share])
+    return np.array([stats[0], np.clip(stats[1], *bounds), stats[2]])
+
+
+def free_answer(problem, rows):
+    """What some rows answer without bounds."""
+    y, w = problem.y[rows, 0], problem.weights[rows]
+    return w @ (y == 1 if problem.recipe.n_classes else y) / w.sum()
+
+
+def keeps_order(problem, rows, is_left, candidate, bounds):
+    """Are the answers of a cut's sides within the node's bounds, and in order?"""
+    sign = problem.recipe.monotonic[candidate] if problem.recipe.monotonic else 0
+    if sign == 0:
+        return True
+    answers = [free_answer(problem, rows[side]) for side in (is_left, ~is_left)]
+    greatest = 1 if problem.recipe.n_classes else abs(problem.y[rows]).max()
+    slack = TIE * len(rows) * greatest
+    within = bounds[0] - slack <= min(answers) and max(answers) <= bounds[1] + slack
+    return within and sign * (answers[0] - answers[1]) <= slack
+
+
+def bounds_below(problem, rows, is_left, candidate, bounds):
+    """The bounds of the left and of the right child."""
+    sign = problem.recipe.monotonic[candidate] if problem.recipe.monotonic else 0
+    if sign == 0:
+        return bounds, bounds
+    answers = [free_answer(problem, rows[side]) for side in (is_left, ~is_left)]
+    middle = float(np.clip(sum(answers) / 2, *bounds))
+    low, high = (bounds[0], middle), (middle, bounds[1])
+    return (low, high) if sign > 0 else (high, low)
+
+
 def posterior(stats):
     """The class shares of a node."""
     return stats / stats.sum()
@@ -486,11 +526,13 @@ def weighted_impurity(problem, rows):
     return w.sum() * impurity_of(problem.recipe.criterion, y, w, problem.yardstick)
 
 
-def on_side(problem, rows, candidate, cut, side):
-    """The split with missing rows on that side, if it leaves enough on both sides."""
+def on_side(problem, rows, candidate, cut, side, bounds):
+    """The split with missing rows on that side, if it leaves enough on both sides, in order."""
     low, high, at = cut
     goes = is_left(problem, rows, candidate, low, high, side)
     if not leaves_enough(problem, rows, goes, weigh=True):
+        return []
+    if not keeps_order(problem, rows, goes, candidate, bounds):
         return []
     left, right = rows[goes], rows[~goes]
     score = weighted_impurity(problem, left) + weighted_impurity(problem, right)
@@ -499,14 +541,14 @@ def on_side(problem, rows, candidate, cut, side):
     return [Split(score, learners.number_of(candidate), low, high, at, candidate, side)]
 
 
-def scored(problem, rows, parameters, tie):
+def scored(problem, rows, parameters, tie, bounds):
     """The splits at (candidate, cut) that leave enough on both sides. Missing rows go to the side
     that makes the better one, right if both are as good; it has the better one's score."""
     splits = []
     for candidate, cut in parameters:
-        sides = on_side(problem, rows, candidate, cut, RIGHT)
+        sides = on_side(problem, rows, candidate, cut, RIGHT, bounds)
         if np.isnan(learners.numbers(problem, rows, candidate)[1]).any():
-            sides += on_side(problem, rows, candidate, cut, LEFT)
+            sides += on_side(problem, rows, candidate, cut, LEFT, bounds)
         if sides:
             least = min(split.score for split in sides)
             splits.append(near(sides, tie)[0]._replace(score=least))
@@ -586,7 +628,7 @@ def drawn_parameters(problem, rows, key):
     ]
 
 
-def find_split(problem, rows, key):
+def find_split(problem, rows, key, bounds):
     """The split of a node, or None."""
     settings = problem.recipe.settings
     draw_parameters = random_pairs if settings.pairs else random_parameters
@@ -597,7 +639,7 @@ def find_split(problem, rows, key):
     weight, n_targets = problem.weights[rows].sum(), problem.y.shape[1]
     impurity = weighted_impurity(problem, rows) / weight
     tie = tie_of(problem.recipe.criterion, len(rows), weight, impurity, n_targets)
-    splits = scored(problem, rows, draw_parameters(problem, rows, key), tie)
+    splits = scored(problem, rows, draw_parameters(problem, rows, key), tie, bounds)
     return best(splits, tie, key, settings.random_ties)
 
 
@@ -654,13 +696,14 @@ def leaf(problem, rows):
     return plain | {"n_rows": len(rows), "weight": w.sum(), "impurity": impurity}
 
 
-def grow_node(problem, rows, depth, key, nodes, stats, params):
+def grow_node(problem, rows, depth, key, nodes, stats, params, bounds=UNBOUNDED):
     """Append a node and all below it, left before right."""
     node = leaf(problem, rows)
     nodes.append(node)
     of_rows = stats_of(problem.y[rows], problem.weights[rows], problem.recipe.n_classes)
-    stats.append(answered(of_rows, problem, rows))
-    split = find_split(problem, rows, key) if may_split(problem, rows, depth) else None
+    of_rows = answered(of_rows, problem, rows)
+    stats.append(clipped(of_rows, bounds) if problem.recipe.monotonic else of_rows)
+    split = find_split(problem, rows, key, bounds) if may_split(problem, rows, depth) else None
     if split is None or not pays(problem, rows, split):
         return
     _, _, low, high, at, candidate, side = split
@@ -669,9 +712,11 @@ def grow_node(problem, rows, depth, key, nodes, stats, params):
     node["cut_high"] = threshold(problem, rows, candidate, high) if at is None else at
     left = is_left(problem, rows, candidate, low, high, side)
     node["missing"] = missing_side(problem, rows, split, left)
+    below = bounds_below(problem, rows, left, candidate, bounds)
     for side, name, part in (0, "left", rows[left]), (1, "right", rows[~left]):
         node[name] = len(nodes)
-        grow_node(problem, part, depth + 1, child_key(key, side), nodes, stats, params)
+        here = depth + 1, child_key(key, side)
+        grow_node(problem, part, *here, nodes, stats, params, below[side])
 
 
 def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):

@@ -48,6 +48,7 @@ class ModelConfig:
     rho_draws: str = "features"
     missing: str = "learned"
     leaf: str = "mean"
+    monotonic_cst: Any = None  # -1, 0 or 1 for each feature, or for some by name; null: none
     combine: str = "average"
     min_samples_split: float | int = 2
     min_samples_leaf: float | int = 1

@@ -16,6 +16,7 @@ from forestlab.config.places import home
 from forestlab.core import options
 from forestlab.core.options import OPTIONS, Options
 
+BY_NAME = ("model.monotonic_cst",)  # values that may be mappings, of names that MLflow refuses
 NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
 LONGEST_PARAM = 6000  # letters of a parameter that MLflow keeps
 
@@ -96,10 +97,13 @@ def dotted(whole: dict[str, Any]) -> dict[str, Any]:
     while waiting:
         prefix, node = waiting.pop()
         for key, value in node.items():
-            if isinstance(value, dict) and value:
+            if isinstance(value, dict) and value and prefix + key not in BY_NAME:
                 waiting.append((f"{prefix}{key}.", value))
             else:
                 found[prefix + key] = value
+    for key in BY_NAME:
+        if isinstance(found.get(key), dict):
+            found[key] = dict(sorted((str(name), item) for name, item in found[key].items()))
     if found.get("dataset.target") is not None:
         names = column_names(found["dataset.target"])
         found["dataset.target"] = names[0] if len(names) == 1 else names

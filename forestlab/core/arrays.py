@@ -16,7 +16,8 @@ needs, so that the file format and the descent stay as they are when learners ar
 
 Beside each node stands a row of *statistics*: the weight of each class, or for regression
 ``[weight, answer of each target, sum of squared deviations of each target from its mean]``. The
-answer is the mean unless a leaf answers another number (see leaves); then *means* stand beside it.
+answer is the mean unless a leaf answers another number (see leaves), or it is bounded (monotonic);
+then *means* stand beside it. Bounded class weights have the share that is answered.
 """
 
 from collections.abc import Iterable

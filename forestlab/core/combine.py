@@ -112,6 +112,7 @@ class Combiner(NamedTuple):
     contribute: Callable
     finish: Callable
     n_sums: int = 1  # for each class or target
+    keeps_order: bool = True  # if no tree's answer falls, neither does that of all
 
 
 # By task too; a combiner that is not there for a task is refused.
@@ -121,8 +122,8 @@ COMBINERS: dict[str, dict[str, Combiner]] = {
         "regression": Combiner(average_moments, mean_of_sums),
     },
     "product": {
-        "classification": Combiner(product_classes, normalised_product),
-        "regression": Combiner(product_moments, precision_mean, n_sums=2),
+        "classification": Combiner(product_classes, normalised_product, keeps_order=False),
+        "regression": Combiner(product_moments, precision_mean, n_sums=2, keeps_order=False),
     },
     "vote": {"classification": Combiner(vote_classes, mean_of_sums)},
 }

@@ -19,6 +19,7 @@ from forestlab.core.jit import hold, jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES, Leaf, make_answer
 from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, settle
+from forestlab.core.monotonic import make_constraint, with_signs
 from forestlab.core.node import make_choose, make_evaluate
 from forestlab.core.pairs import choose_pairs
 from forestlab.core.questions import write_leaf
@@ -136,6 +137,7 @@ class KernelParts(NamedTuple):
     missing: str = "error"
     pairs: bool = False  # these without replacement, of all pairs of a feature and a cut
     leaf: str = "mean"
+    monotonic: bool = False  # answers only rise, or only fall, with some features
 
 
 def make_chooser(criterion: Criterion | Entered, parts: KernelParts) -> Callable:
@@ -144,7 +146,8 @@ def make_chooser(criterion: Criterion | Entered, parts: KernelParts) -> Callable
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
         return make_choose(evaluate, learner.draw, parts.randomised)
-    scan = make_scan(criterion, parts.whole, missing)
+    learner = with_signs(learner) if parts.monotonic else learner
+    scan = make_scan(criterion, parts.whole, missing, parts.monotonic)
     in_bins = sides_of(criterion).in_bins
     cuts = learner, SEARCHES[parts.search], missing, scan, in_bins, parts.counted
     if parts.pairs:
@@ -168,6 +171,7 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
     write = learner.write
     begin = keeps_no_params if learner.draw is None else forget_params
     answer = make_answer(leaf)
+    unbound, clip, hand_down = make_constraint(criterion.task, parts.monotonic)
 
     @jitable
     def grow_held(plan, rows, weights, features, key, scratch, stop):
@@ -179,6 +183,7 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
         nodes, stats, constant = scratch.nodes, scratch.stats, scratch.constant
         start_tree(scratch, features, rows.shape[0], key)
         begin(scratch)
+        unbound(scratch)
         features_left = scratch.features[: features.shape[0]]
         n_nodes, n_waiting = 0, 1
         root_weight = 0.0
@@ -194,6 +199,7 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
             record = nodes[n_nodes]
             write_node(record, end - start, weight, impurity * settings.impurity_scale)
             answer(plan.y, here_rows, here_weights, scratch, n_nodes)
+            clip(plan, here_rows, scratch, n_waiting, n_nodes)
             link(nodes, here["parent"], n_nodes)
             n_nodes += 1
             root_weight = max(root_weight, weight)
@@ -216,6 +222,7 @@ def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) ->
                 write_node(record, end - start, weight, impurity * settings.impurity_scale)
                 continue
             record["missing"] = question.missing
+            hand_down(plan, node, scratch, question, n_left, n_waiting)
             middle = start + n_left
             push_children(scratch, n_waiting, start, middle, end, depth + 1, n_nodes - 1, node_key)
             n_waiting += 2

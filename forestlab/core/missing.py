@@ -23,6 +23,7 @@ from forestlab.core.criteria import Criterion, Entered
 from forestlab.core.groups import NO_KEY, group_keys
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
+from forestlab.core.monotonic import make_scan_allowed
 from forestlab.core.search import TIE, Search, admits_known, cut_scanner, enough_rows
 
 
@@ -145,10 +146,14 @@ def better_side(groups, n_groups, n_cuts, least_rows):
     return least
 
 
-def make_scan(criterion: Criterion | Entered, whole: bool, missing: Missing) -> Callable:
+def make_scan(
+    criterion: Criterion | Entered, whole: bool, missing: Missing, monotonic: bool = False
+) -> Callable:
     """What scores the listed cuts, on the sides that are tried, and returns the least score."""
     tried = len(missing.sides) > 0
     scan_side = cut_scanner(criterion, whole, tried)
+    if monotonic:
+        scan_side = make_scan_allowed(scan_side, criterion.task)
 
     @jitable
     def scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing):

@@ -7,6 +7,7 @@ import numpy as np
 from forestlab.core.arrays import NODE, Columns, Settings
 from forestlab.core.groups import Groups, make_groups
 from forestlab.core.lazy_shuffle import Swapped, make_swapped
+from forestlab.core.monotonic import Bounds, make_bounds
 from forestlab.core.projections import Projections, make_projections
 
 GRID = 64  # points on which densities of a leaf's targets are looked at
@@ -22,6 +23,7 @@ class Plan(NamedTuple):
     settings: Settings
     # (n_targets, …) float64: what the criterion measures by, the same in all trees
     yardstick: np.ndarray | tuple[()]
+    signs: np.ndarray | tuple[()] = ()  # (n_features,) int8: see monotonic
 
 
 class Node(NamedTuple):
@@ -130,6 +132,7 @@ class Scratch(NamedTuple):
     pairs: Pairs | tuple[()]
     answers: Answers | tuple[()]
     memo: np.ndarray | tuple[()]  # float64: what a criterion notes of the node at hand
+    bounds: Bounds | tuple[()]
 
 
 class Sizes(NamedTuple):
@@ -144,6 +147,7 @@ class Sizes(NamedTuple):
     n_means: int = 0  # targets, if leaves answer another number than the mean
     n_side: int = 0  # numbers of a side; 0: a number a slot
     n_memo: int = 0
+    bounded: bool = False  # what nodes answer
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
@@ -185,6 +189,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         else (),
         make_answers(most_nodes, sizes.n_means) if sizes.n_means else (),
         np.empty(sizes.n_memo) if sizes.n_memo else (),
+        make_bounds(deepest) if sizes.bounded else (),
     )
 
 

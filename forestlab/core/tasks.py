@@ -2,11 +2,11 @@
 
 A node's *statistics* are a row of numbers: of *classification* the weight of each class, of
 *regression* ``[weight, answer of each target, sum of squared deviations of each target from its
-mean]``. The answer is the mean, unless leaves answer another number; the means are then kept beside
-the statistics (see arrays). While a node is split, each of its rows makes a few contributions,
-*parts*, to the *slots* of a side of the cut: its weight to the slot of its class; or its weight to
-the first slot and a multiple of it to the slot of each target. What else has to know the layout
-asks here.
+mean]``. The answer is the mean, unless leaves answer another number or it is bounded; the means are
+then kept beside the statistics (see arrays). While a node is split, each of its rows makes a few
+contributions, *parts*, to the *slots* of a side of the cut: its weight to the slot of its class; or
+its weight to the first slot and a multiple of it to the slot of each target. What else has to know
+the layout asks here.
 
 *Density* has no targets of its own: its trees are trees of their features' moments, so that its
 statistics are those of a regression whose targets are the features, and its criteria are some of

@@ -44,6 +44,7 @@ class Recipe(NamedTuple):
     learner: Options = Axis()
     missing: str = "error"
     leaf: str | Own = "mean"  # what a node of numbers answers
+    monotonic: tuple[int, ...] = ()  # the sign of each feature (see core.monotonic); (): no matter
 
     @property
     def settings(self) -> Settings:
@@ -150,9 +151,10 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
         task.n_parts(recipe.n_classes, n_targets),
         learner.n_factors(recipe.settings.n_terms),
         learner.has_bands,
-        n_targets if _leaf_of(recipe).value else 0,
+        n_targets if _leaf_of(recipe).value or (recipe.monotonic and not recipe.n_classes) else 0,
         n_side,
         n_memo,
+        len(recipe.monotonic) > 0,
     )
     return make_scratch(sizes, recipe.settings)
 
@@ -172,6 +174,7 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         recipe.missing if training.lacking else "error",
         recipe.limits.rho > 0 and recipe.limits.pairs,
         recipe.leaf.name if isinstance(recipe.leaf, Own) else recipe.leaf,
+        len(recipe.monotonic) > 0,
     )
     return uncompiled(make_grow(criterion, leaf, parts)) if recipe.own else grow_kernel(parts)
 
@@ -235,7 +238,10 @@ def _grow_in(grow: Callable, training: Training, recipe: Recipe, key, scratch, s
     rows, weights = _rows_of(training, recipe, key)
     n_features = len(training.columns.codes)
     features = tree_features(key, n_features, recipe.features_per_tree or n_features)
-    plan = Plan(training.columns, training.y, training.marks, recipe.settings, training.yardstick)
+    signs = np.array(recipe.monotonic, np.int8) if recipe.monotonic else ()
+    plan = Plan(
+        training.columns, training.y, training.marks, recipe.settings, training.yardstick, signs
+    )
     return grow(plan, rows, weights, features, key, scratch, stop)
 
 

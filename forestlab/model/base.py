@@ -99,7 +99,9 @@ class Model(BaseEstimator):
         X, y = self._validated(X, y)
         targets, classes = self._encode_targets(y)
         params = self.growing_params()
-        recipe = parameters.recipe(params, self.task, X.shape, len(classes))
+        names = getattr(self, "feature_names_in_", None)
+        sizes = X.shape, len(classes), targets.shape[1]
+        recipe = parameters.recipe(params, self.task, *sizes, names)
         parameters.require_moderate(X, recipe.learner)
         parameters.warn_of_functions(recipe)
         n_jobs = parameters.n_threads(self.n_jobs)
@@ -288,6 +290,8 @@ class Predictor(Model):
 
     def _answer(self, X, depth=None, outside=None) -> tuple[np.ndarray, np.ndarray]:
         combine = parameters.combiner(self.combine, self.task)
+        if self.recipe_.monotonic:
+            parameters.require_order_kept(combine, self.task)
         depth = parameters.depth_limit(depth)
         n_jobs = parameters.n_threads(self.n_jobs)
         return combined(self.forest_, self.task, combine, X, depth, n_jobs, outside)

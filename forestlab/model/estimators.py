@@ -37,6 +37,7 @@ class TreeClassifier(OneTree, Classifier):
         rho=None,
         rho_draws="features",
         missing="learned",
+        monotonic_cst=None,
         class_weight=None,
         random_state=None,
     ):
@@ -68,6 +69,7 @@ class TreeRegressor(OneTree, Regressor):
         rho_draws="features",
         missing="learned",
         leaf="mean",
+        monotonic_cst=None,
         random_state=None,
     ):
         _store(self, locals())
@@ -108,6 +110,7 @@ class ForestClassifier(Ensemble, Classifier):
         rho=None,
         rho_draws="features",
         missing="learned",
+        monotonic_cst=None,
         combine="average",
         class_weight=None,
         n_jobs=None,
@@ -153,6 +156,7 @@ class ForestRegressor(Ensemble, Regressor):
         rho_draws="features",
         missing="learned",
         leaf="mean",
+        monotonic_cst=None,
         combine="average",
         n_jobs=None,
         random_state=None,

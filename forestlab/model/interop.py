@@ -71,6 +71,7 @@ def _params(model, cls: type) -> dict[str, Any]:
     params["min_impurity_decrease"] *= _unit(criterion)
     if isinstance(params["max_features"], str) and params["max_features"] == "log":
         params["max_features"] = model.recipe_.n_features_drawn
+    params["monotonic_cst"] = list(model.recipe_.monotonic) or None  # which takes no names
     params.pop("oob_score", None)  # which there may be no name, and nothing is scored again
     return {name: params[name] for name in cls().get_params() if name in params}
 

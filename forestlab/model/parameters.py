@@ -7,7 +7,7 @@ import inspect
 import math
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,6 +26,7 @@ from forestlab.core.search import SEARCHES
 from forestlab.core.walk import NO_DEPTH
 from forestlab.forest import Recipe
 from forestlab.model.values import FLAT, described, described_alone, option_value
+from forestlab.spelling import did_you_mean, most_like
 
 DESCRIPTIONS = {
     "n_estimators": ("int, default=100", "Number of trees."),
@@ -116,6 +117,16 @@ DESCRIPTIONS = {
         "What a leaf answers of its targets, and every other node if it is asked: {leaves}. Or a "
         "function of (y, weights), which returns a number for one target of these rows; as with "
         "one for `criterion` nothing is compiled then.",
+    ),
+    "monotonic_cst": (
+        "array-like of -1, 0 or 1, dict or None, default=None",
+        "Features with which answers may only rise, 1, or only fall, -1; 0: no matter. One for "
+        "each feature, or for some by their names. Answers are means, or the probability of the "
+        "second of two classes; of every tree, at every depth, and of their average. As in "
+        "scikit-learn cuts that would part answers in the wrong order are not tried, and nodes' "
+        "answers are clipped to bounds that cuts above them set; impurities and importances are "
+        "those of the rows. search='boundary' then tries no cuts within a run of equal targets, "
+        "where the best of those allowed may lie.",
     ),
     "combine": (
         "str, default='average'",
@@ -253,11 +264,93 @@ def leaf(given) -> str | Own:
     return one_of("leaf", given, LEAVES, ", or a function of (y, weights)")
 
 
+# ---- constraints -------------------------------------------------------------------------------
+
+
+def signs(given, n_features: int, names=None) -> tuple[int, ...]:
+    """monotonic_cst as one of -1, 0 and 1 for each feature; () if nothing is constrained.
+
+    Parameters
+    ----------
+    names : (n_features,) strings, or None if features have none
+    """
+    if isinstance(given, Mapping):
+        given = _signs_by_name(given, names)
+    if given is None:
+        return ()
+    found = np.asarray(given, dtype=object)
+    if found.shape != (n_features,) or not all(_is_sign(sign) for sign in found):
+        allowed = f"None, a dict of names, or -1, 0 or 1 for each of {n_features} features"
+        _refuse("monotonic_cst", given, allowed)
+    return tuple(int(sign) for sign in found) if any(found) else ()
+
+
+def _is_sign(given) -> bool:
+    return (
+        isinstance(given, Real) and not isinstance(given, bool | np.bool_) and abs(given) in (0, 1)
+    )
+
+
+def _signs_by_name(given: Mapping, names) -> list[int]:
+    if names is None:
+        raise ValueError(
+            f"monotonic_cst must be -1, 0 or 1 for each feature, as X has no names; got {given!r}."
+        )
+    known = list(names)
+    for name, sign in given.items():
+        if name not in known:
+            guess = did_you_mean(most_like(str(name), known), f"there are {listed(known)}.")
+            raise ValueError(f"monotonic_cst must name features of X; got {name!r}: {guess}")
+        if not _is_sign(sign):
+            _refuse(f"monotonic_cst[{name!r}]", sign, "-1, 0 or 1")
+    return [given.get(name, 0) for name in known]
+
+
+def require_monotone(params: dict[str, Any], task: str, n_classes: int, n_targets: int) -> None:
+    """Refuse what constrained answers are not defined for, or would not stay in order with."""
+    if task == "classification" and n_classes > 2:
+        raise ValueError(
+            "monotonic_cst constrains the probability of the second of two classes; "
+            f"got {n_classes} classes."
+        )
+    if n_targets > 1:
+        raise ValueError(f"monotonic_cst constrains one target; got {n_targets}.")
+    learner = name_of("learner", option_value("learner", params))
+    if learner != "axis":
+        raise ValueError(
+            "monotonic_cst constrains single cuts of one feature, so learner must be 'axis'; "
+            f"got {learner!r}."
+        )
+    if not _is(params.get("leaf", "mean"), "mean"):
+        raise ValueError(
+            f"monotonic_cst constrains means, so leaf must be 'mean'; got {params['leaf']!r}."
+        )
+    require_order_kept(params.get("combine", "average"), task)
+
+
+def require_order_kept(combine: str, task: str) -> None:
+    """Refuse what joins constrained trees to answers that may be out of order."""
+    if not COMBINERS[combine][task].keeps_order:
+        keeping = (name for name, row in COMBINERS.items() if task in row and row[task].keeps_order)
+        raise ValueError(
+            f"monotonic_cst needs trees that count alike, so combine must be one of "
+            f"{listed(keeping)}; got {combine!r}."
+        )
+
+
 # ---- the recipe --------------------------------------------------------------------------------
 
 
-def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes: int) -> Recipe:
-    """Check an estimator's parameters, and turn them into what the forest grows by."""
+def recipe(
+    params: dict[str, Any],
+    task: str,
+    shape: tuple[int, int],
+    n_classes: int,
+    n_targets: int = 1,
+    names=None,
+) -> Recipe:
+    """Check an estimator's parameters, and turn them into what the forest grows by; `names` are
+    those of features, if they have any."""
     n_rows, n_features = shape
     whole("n_estimators", params.get("n_estimators", 1), 1)
     flag("warm_start", params.get("warm_start", False))
@@ -287,6 +380,9 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     require_together(search, learner, name)
     if limits.pairs:
         require_pairs(search, learner)
+    monotonic = signs(params.get("monotonic_cst"), n_features, names)
+    if monotonic:
+        require_monotone(params, task, n_classes, n_targets)
     if LEARNERS[row_of("learner", learner)].draw is None:
         limits = limits._replace(max_features=n_features if per_tree else n_features_drawn)
     return Recipe(
@@ -298,6 +394,7 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         missing=one_of("missing", params.get("missing", "error"), MISSING),
         features_per_tree=n_features_drawn if per_tree else 0,
         leaf=leaf(params.get("leaf", "mean")),
+        monotonic=() if n_classes == 1 else monotonic,  # one class has one answer
         **_bag(params, n_rows),
     )
 

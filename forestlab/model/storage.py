@@ -100,6 +100,10 @@ def _plain_param(name: str, value):
 def _is_plain(value) -> bool:
     if isinstance(value, Options):
         return all(_is_plain(item) for item in told(value).values())
+    if isinstance(value, list | tuple):
+        return all(_is_plain(item) for item in value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biuf"
     return value is None or isinstance(value, str | int | float | dict | np.generic)
 
 
@@ -107,6 +111,8 @@ def _plain(value):
     """A value as JSON holds it; a dict as pairs, since its keys need not be strings."""
     if isinstance(value, dict):
         return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -188,7 +194,8 @@ def _recipe(text: dict) -> Recipe:
     if "settings" in text:
         former: Any = Settings(**text.pop("settings"))
         return _recipe_of_today(Recipe(limits=former, **text))
-    values = {group: from_node(group, text[group]) for group in OPTIONS}
+    values: dict[str, Any] = {group: from_node(group, text[group]) for group in OPTIONS}
+    values["monotonic"] = tuple(text.get("monotonic", ()))
     return Recipe(**text | values | {"limits": Limits(**text["limits"])})
 
 

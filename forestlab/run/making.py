@@ -5,6 +5,7 @@ their data from a `Shelf`, which keeps the last data sets for the jobs that come
 """
 
 import copy
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,8 +123,9 @@ def _require_labels(config: Config, task: str) -> None:
 # ---- the model ---------------------------------------------------------------------------------
 
 
-def build(config: Config, task: str):
-    """The estimator that a config describes, not yet fitted."""
+def build(config: Config, task: str, names: Iterable[str] | None = None):
+    """The estimator that a config describes, not yet fitted; `names` are those of the features,
+    which are fitted as arrays."""
     from forestlab.model.density import COVARIANCES
     from forestlab.model.estimators import of_task
 
@@ -132,6 +134,7 @@ def build(config: Config, task: str):
     wanted = dict(own) | {
         "criterion": name,
         "covariance": next((key for key, its in COVARIANCES.items() if its == name), None),
+        "monotonic_cst": _constraints(own.monotonic_cst, names),
         **{group: configs.value_of(config, group) for group in OPTIONS},
         "max_depth": config.max_depth,
         "n_estimators": config.n_estimators,
@@ -164,16 +167,30 @@ def _require_taken(config: Config, task: str, taken: list[str]) -> None:
             raise ConfigError(f"{group}={given} does not go with {_named(task)}: choose {usual}.")
 
 
+def _constraints(given: Any, names: Iterable[str] | None):
+    """What a config says of monotonic_cst; of some features by name, one for each feature."""
+    from forestlab.model import parameters
+
+    given = OmegaConf.to_container(given) if OmegaConf.is_config(given) else given
+    if names is None or not isinstance(given, dict):
+        return given
+    known = list(map(str, names))
+    by_name = {str(name): sign for name, sign in given.items()}
+    return list(parameters.signs(by_name, len(known), known)) or None
+
+
 def recipe(config: Config, data: Data):
     """How the forest will grow; raises ValueError for parameters that it cannot grow by."""
     from forestlab.model import parameters
 
-    model, y = build(config, data.task), data.y[data.parts.train]
+    model, y = build(config, data.task, data.dataset.frame.columns), data.y[data.parts.train]
     params = model.growing_params()
     parameters.n_threads(config.n_jobs)
     parameters.class_weights(params.get("class_weight"), config.model.name != "tree")
     n_classes = len(np.unique(y)) if TASKS[data.task].has_classes else 0
-    found = parameters.recipe(params, data.task, (len(y), data.X.shape[1]), n_classes)
+    n_targets = y.shape[1] if y.ndim > 1 else 1
+    sizes = (len(y), data.X.shape[1]), n_classes, n_targets
+    found = parameters.recipe(params, data.task, *sizes)
     _require_columns(config, data)
     model.check_scale(y.reshape(len(y), -1), None)
     return found

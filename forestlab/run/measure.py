@@ -40,8 +40,8 @@ def fit_and_study(job: Job, show: bool) -> Done:
     waited = compile_seconds()
     config, data = job.config, job.data
     splits = data.splits()
-    model = build(config, data.task)
-    _load_kernels(config, data.task, *splits["train"])
+    model = _built(config, data)
+    _load_kernels(config, data, *splits["train"])
     n_jobs, wanted = n_threads(config.n_jobs), config.study
     seconds: dict[str, float] = {}
     with timing(seconds, "fit"), _shown(model, show):
@@ -71,7 +71,11 @@ def _shown(model: Any, show: bool) -> Iterator[None]:
         vars(model).update({"verbose": before["verbose"]} if "verbose" in before else {})
 
 
-def _load_kernels(config: Config, task: str, X: np.ndarray, y: np.ndarray) -> None:
+def _built(config: Config, data: Data):
+    return build(config, data.task, data.dataset.frame.columns)
+
+
+def _load_kernels(config: Config, data: Data, X: np.ndarray, y: np.ndarray) -> None:
     """Grow a stump and ask it, before a clock runs.
 
     The first fit of a process takes 0.4 s to load kernels, which `timing` would leave out, and
@@ -80,7 +84,7 @@ def _load_kernels(config: Config, task: str, X: np.ndarray, y: np.ndarray) -> No
     """
     if X.size > MOST_NUMBERS:
         return
-    stump = build(config, task)
+    stump = _built(config, data)
     small = {"max_depth": 1, "n_estimators": 1}
     stump.set_params(**{key: small[key] for key in small if key in stump.get_params()})
     stump.fit(X, y).predict(X[:1])
@@ -99,7 +103,7 @@ def _draw_and_fit(config: Config, data: Data, n_jobs: int, show: bool):
     from forestlab.forest import Grown
     from forestlab.study.bias import bias_variance
 
-    wanted, task = config.dataset, data.task
+    wanted = config.dataset
     rows = data.parts.test if len(data.parts.test) else data.parts.valid
     known = truth(wanted.name, data.X[rows], wanted.noise)
     n_rows = config.study.draw_rows or len(data.parts.train)
@@ -108,7 +112,7 @@ def _draw_and_fit(config: Config, data: Data, n_jobs: int, show: bool):
         X, y = draw(wanted.name, n_rows, seed, wanted.noise)
         if wanted.label_noise:
             y = datasets.noisy_labels(y, wanted.label_noise, seed)
-        return build(config, task).set_params(random_state=seed).fit(X, y).grown
+        return _built(config, data).set_params(random_state=seed).fit(X, y).grown
 
     return bias_variance(
         grow,

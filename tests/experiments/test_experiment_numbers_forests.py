@@ -1,6 +1,7 @@
 """What experiments compute themselves, from logged models and curves."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -110,6 +111,26 @@ def test_the_distance_of_three_crossings_is_what_lies_between():
     x = np.arange(-max_margin.REACH + max_margin.PIXEL / 2, max_margin.REACH, max_margin.PIXEL)
     p = np.where((x > 0.1) | ((x > -0.6) & (x < -0.4)), 1.0, 0.0)[None]
     assert max_margin.mean_distance(p) == pytest.approx(0.1 + 0.2, abs=1e-12)
+
+
+def test_the_line_is_the_widest_of_those_that_are_cut():
+    """Of columns that between the nearest rows, of sums that across their shortest distance."""
+    X, y = np.array([[-3.0, 1], [0, 0], [2, 2], [3, 1]]), np.array([0, 0, 1, 1])
+    assert max_margin.line_of(X, y, "uniform") == (1.0, 0.0)
+    found = max_margin.line_of(X, y, "oblique")
+    assert found == pytest.approx((2.0, -1.0), abs=1e-6)  # x + y = 2, as the machine finds it
+    np.testing.assert_allclose(found.at(np.array([0.0, 1.0])), [2.0, 1.0], atol=1e-6)
+
+
+def test_the_way_that_cuts_are_drawn():
+    runs = {
+        "midway": {"search.name": "exact"},
+        "pairs": {"search.name": "exact", "model.rho_draws": "pairs"},
+        "uniform": {"search.name": "uniform", "model.rho_draws": "features"},
+        "oblique": {"search.name": "exact", "learner.name": "oblique"},
+    }
+    for way, params in runs.items():
+        assert max_margin.way_of(SimpleNamespace(params=params)) == way
 
 
 def test_the_first_trees_are_the_smaller_forest(tmp_path, monkeypatch):

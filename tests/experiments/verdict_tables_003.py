@@ -158,19 +158,27 @@ SIMPLE = {
 
 # ---- margin, randomness, depth -----------------------------------------------------------------
 
-DISTANCES = {  # by rho and bootstrap: with one tree, and with all
-    (3, False): (0.25, 0.01),
-    (3, True): (0.30, 0.05),
-    ("all", False): (0.0, 0.0),
-    ("all", True): (0.10, 0.0),
-    (1, False): (0.4, 0.18),
-}
+DISTANCES = {  # by way, rho and bootstrap: with one tree, and with all
+    ("midway", 3, False): (0.25, 0.03),
+    ("midway", 3, True): (0.30, 0.07),
+    ("midway", "all", False): (0.0, 0.0),
+    ("midway", "all", True): (0.10, 0.0),
+    ("midway", 1, False): (0.4, 0.18),
+    ("uniform", 30, False): (0.25, 0.01),
+} | {
+    key: row
+    for way in ("pairs", "uniform", "oblique")
+    for key, row in {
+        (way, 3, False): (0.25, 0.01), (way, 3, True): (0.3, 0.05), (way, 1, False): (0.4, 0.18),
+    }.items()
+}  # fmt: skip
 
 
 def margins():
     parts = []
-    for k, ((rho, bootstrap), (one, many)) in enumerate(DISTANCES.items()):
-        part = product(rho=[rho], bootstrap=[bootstrap], seed=range(12), n_trees=max_margin.SIZES)
+    for k, ((way, rho, bootstrap), (one, many)) in enumerate(DISTANCES.items()):
+        part = product(way=[way], rho=[rho], bootstrap=[bootstrap], seed=range(12),
+                       n_trees=max_margin.SIZES)  # fmt: skip
         many = np.where(part["n_trees"] == max_margin.SIZES[-1], many, one)
         parts.append(part.assign(distance=many * (1.0 + normal(len(part), 0.2, k))))
     return pd.concat(parts, ignore_index=True).astype({"rho": object})
@@ -262,12 +270,20 @@ GROWN = {
     ),
     "max_margin": Case(
         margins,
-        {"more trees are no nearer": shift("distance", 0.3, n_trees=243, rho=3, bootstrap=False),
-         "bags are exchanged": swap("bootstrap", False, True, rho=3),
+        {"more trees are no nearer": shift("distance", 0.3, n_trees=243, rho=3, bootstrap=False,
+                                           way="midway"),
+         "bags are exchanged": swap("bootstrap", False, True, rho=3, way="midway"),
          "the cut is not midway": shift("distance", 0.001, rho="all", bootstrap=False, seed=3),
          "bags do not matter": put("distance", 0.0, rho="all", bootstrap=True),
          "they stay away": shift("distance", 0.1, rho="all", bootstrap=True),
-         "one try is enough": put("distance", 0.0, rho=1),
+         "one try is enough": put("distance", 0.0, rho=1, way="midway"),
+         "more trees are no nearer with sums": shift("distance", 0.3, n_trees=243, rho=3,
+                                                     way="oblique"),
+         **{f"bags are exchanged, {way}": swap("bootstrap", False, True, rho=3, way=way)
+            for way in max_margin.NEW},
+         "one try is enough, none twice": put("distance", 0.0, rho=1, way="pairs"),
+         "thirty tries need no forest": put("distance", 0.05, rho=30),
+         "cuts midway are nearer": swap("way", "midway", "uniform", rho=3),
          "seeds vary": noise("distance", 2.0)},
     ),
     "randomness_rho": Case(

@@ -256,6 +256,10 @@ WRONG = [
     ("model=tree model.bootstrap=true", "does not go with a single tree"),
     ("dataset=iris model.leaf=median", "model.leaf=median does not go with classification"),
     ("dataset=boston model.leaf=max", "leaf must be one of 'mean', 'median', 'mode', or"),
+    (["dataset=iris", "model.monotonic_cst=[1,0,0,0]"], "of two classes; got 3 classes"),
+    (["dataset=boston", "model.monotonic_cst=[1,0]"], "for each of 13 features; got [1, 0]"),
+    (["dataset=boston", "model.monotonic_cst={RMM: 1}"], "got 'RMM': did you mean RM?"),
+    (["dataset=linnerud", "model.monotonic_cst=[1,0,0]"], "constrains one target; got 3."),
     # plug-ins
     ("plugins=[no_such_module]", "plugins: there is no module 'no_such_module': "),
     ("plugins=[pandas.no_such]", "plugins: there is no module 'pandas.no_such': "),

@@ -166,6 +166,20 @@ def test_the_fingerprint_names_the_result():
     assert configs.fingerprint(composed("max_depth=5", "dataset.rescale=true")) != first
 
 
+def test_constraints_by_name_are_one_value():
+    """Names may have letters that MLflow refuses in the name of a parameter."""
+    by_name = composed(r"model.monotonic_cst={b \(cm\): -1, a: 1}")
+    assert configs.flat(by_name)["model.monotonic_cst"] == {"a": 1, "b (cm)": -1}
+    swapped = composed(r"model.monotonic_cst={a: 1, b \(cm\): -1}")
+    assert configs.fingerprint(swapped) == configs.fingerprint(by_name)
+    logged = {key: configs.param_text(value) for key, value in configs.flat(by_name).items()}
+    assert configs.agree(logged, swapped)
+    assert not configs.agree(logged, composed("model.monotonic_cst={a: 1}"))
+    listed = composed("model.monotonic_cst=[1,-1]")
+    assert configs.flat(listed)["model.monotonic_cst"] == [1, -1]
+    assert len({configs.fingerprint(config) for config in (by_name, listed, composed())}) == 3
+
+
 def test_plug_ins_are_part_of_the_fingerprint_if_there_are_any():
     bare = OmegaConf.to_container(composed("max_depth=5"))
     assert bare.pop("plugins") == []

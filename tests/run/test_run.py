@@ -297,6 +297,23 @@ def test_resume_runs_what_is_missing(failed):
     assert sorted(row["params"]["max_depth"] for row in rows) == ["1", "20", "5"]
 
 
+@pytest.mark.parametrize("given", ["{worst area: -1, mean radius: 1}", "[1%s]" % (29 * ",0")])
+def test_constraints_are_heeded_logged_and_resumed(given, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    words = ["dataset=breast_cancer", "dataset.n_samples=200", "n_estimators=3", "study=off"]
+    words += ["tracking=lean", "tracking.model=true", "resume=true", f"model.monotonic_cst={given}"]
+    for status in "finished", "skipped":
+        assert run.main(words) == 0
+        assert status in capsys.readouterr().out
+    (logged,) = Logged(tmp_path).runs()
+    text = logged.data.params["model.monotonic_cst"]
+    assert text.replace(" ", "") in ("{'meanradius':1,'worstarea':-1}", given)
+    model = mlflow.sklearn.load_model(f"runs:/{logged.info.run_id}/model")
+    signs = [1, *[0] * 29]
+    signs[23] = -1 if "worst" in given else 0
+    assert list(model.monotonic_cst) == list(model.recipe_.monotonic) == signs
+
+
 def test_resume_runs_again_what_kept_less(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
     lean = ["dataset=iris", "n_estimators=3", "study=off", "tracking=lean", "resume=true"]
