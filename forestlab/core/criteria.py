@@ -38,6 +38,16 @@ NOTHING = (0.0, 0.0, 0.0)  # the numbers of a side without rows
 
 
 @jitable
+def sum_up(add, sums, side):
+    """Fill the side that holds all of a node's rows; returns its numbers."""
+    side[:] = 0.0
+    numbers = NOTHING
+    for slot in range(sums.shape[0]):
+        numbers = add(side, slot, sums[slot], numbers)
+    return numbers
+
+
+@jitable
 def class_gather(y, rows, weights, slots, amounts, stats, sums):
     """Contributions and class weights of a node's rows; says whether only one class is there."""
     stats[:] = 0.0
@@ -255,6 +265,14 @@ class Entered(NamedTuple):
     alias_of: str = ""
     at_boundaries: bool = True
     counts: bool = False
+
+
+class Several(NamedTuple):
+    """That of several targets of classes, made of one of sums: see several."""
+
+    measure: Callable  # as `sides.make_measure` makes it
+    put: Callable  # (plan, scratch, item, dense, side, numbers) → numbers
+    score: Callable  # (plan, scratch, side, numbers) → weight × impurity
 
 
 def _classes(add, score, **more) -> Criterion:

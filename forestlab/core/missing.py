@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import LEFT, RIGHT
-from forestlab.core.criteria import Criterion, Entered
+from forestlab.core.criteria import Criterion, Entered, Several
 from forestlab.core.groups import NO_KEY, group_keys
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
@@ -138,7 +138,9 @@ def better_side(groups, n_groups, n_cuts, least_rows):
     return least
 
 
-def make_scan(criterion: Criterion | Entered, whole: bool, missing: Missing) -> Callable:
+def make_scan(
+    criterion: Criterion | Entered | Several, whole: bool, missing: Missing
+) -> Callable:
     """What scores the listed cuts, on the sides that are tried, and returns the least score."""
     tried = len(missing.sides) > 0
     scan_side = cut_scanner(criterion, whole, tried)

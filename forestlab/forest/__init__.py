@@ -13,7 +13,7 @@ from forestlab.forest.growing import (
     product,
     tree_seed,
 )
-from forestlab.forest.grown import Grown
+from forestlab.forest.grown import Grown, of_target
 from forestlab.forest.importance import decreases, importances
 from forestlab.forest.maps import eigenmaps, groups_of
 from forestlab.forest.threads import (
@@ -48,6 +48,7 @@ __all__ = [
     "grow_trees",
     "importances",
     "in_threads",
+    "of_target",
     "places",
     "prepare",
     "product",
