@@ -16,7 +16,7 @@ from joblib import effective_n_jobs
 
 from forestlab.core.arrays import Limits
 from forestlab.core.combine import COMBINERS
-from forestlab.core.criteria import CRITERIA
+from forestlab.core.criteria import CRITERIA, Criterion, Entered
 from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES
 from forestlab.core.options import OPTIONS, Options, is_whole, listed, name_of, row_of
@@ -31,11 +31,11 @@ DESCRIPTIONS = {
     "criterion": (
         "str or callable",
         "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
-        "is in bits. `gaussian` and `kde` are differential entropies in nats, of a normal "
+        "is in bits. Of several targets of classes it is the mean of theirs. `gaussian` and `kde` are differential entropies in nats, of a normal "
         "distribution (`gaussian_diagonal`: of each target by itself) and of a kernel density "
         "estimate; `poisson` takes no y below 0. Or a function of (y, weights), which returns the "
         "impurity of rows with these targets (classes by their codes, 0 for the first of "
-        "`classes_`) and weights: it works at once, uncompiled, and so on small data.",
+        "`classes_`, and a column for each of several targets) and weights: it works at once, uncompiled, and so on small data.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (
@@ -115,8 +115,9 @@ DESCRIPTIONS = {
         "How the trees' answers become one: {combiners}. Read when predicting.",
     ),
     "class_weight": (
-        'dict, "balanced", "balanced_subsample" or None, default=None',
-        "Weights of the classes, which multiply those of rows; balanced: inverse to their "
+        'dict, list of dicts, "balanced", "balanced_subsample" or None, default=None',
+        "Weights of the classes, which multiply those of rows; of several targets a list of dicts, "
+        "and all multiply; balanced: inverse to their "
         "frequency, in all rows or (forests only) in each tree's own rows. With a bootstrap rows "
         "are drawn by them, and then count the same, as in scikit-learn since 1.9; those of "
         '"balanced_subsample" weigh the rows that were drawn.',
@@ -250,8 +251,16 @@ def leaf(given) -> str | Own:
 # ---- the recipe --------------------------------------------------------------------------------
 
 
-def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes: int) -> Recipe:
+def class_counts(classes) -> int | list[int]:
+    """How many classes there are, or of several targets how many each has; 0 of numbers."""
+    return list(map(len, classes)) if isinstance(classes, list) else len(classes)
+
+
+def recipe(
+    params: dict[str, Any], task: str, shape: tuple[int, int], n_classes: int | list[int]
+) -> Recipe:
     """Check an estimator's parameters, and turn them into what the forest grows by."""
+    each = tuple(n_classes) if isinstance(n_classes, list) else ()
     n_rows, n_features = shape
     whole("n_estimators", params.get("n_estimators", 1), 1)
     flag("warm_start", params.get("warm_start", False))
@@ -278,6 +287,8 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
     search, learner = option_value("search", params), option_value("learner", params)
     require_rows_alone(name, search, learner)
     require_together(search, learner, name)
+    if each:
+        require_sums(name)
     if limits.pairs:
         require_pairs(search, learner)
     if LEARNERS[row_of("learner", learner)].draw is None:
@@ -286,12 +297,30 @@ def recipe(params: dict[str, Any], task: str, shape: tuple[int, int], n_classes:
         name,
         search,
         limits,
-        n_classes,
+        sum(each) if isinstance(n_classes, list) else n_classes,
         learner=learner,
         features_per_tree=n_features_drawn if per_tree else 0,
         leaf=leaf(params.get("leaf", "mean")),
+        classes_each=each,
         **_bag(params, n_rows),
     )
+
+
+def require_sums(criterion: str | Own) -> None:
+    """Refuse a criterion of classes, which can only be somebody's own, that is of one target."""
+    if isinstance(criterion, Own):
+        return
+    row = CRITERIA[criterion]
+    if isinstance(row, Entered) or row.scan is not None:
+        others = listed(key for key, it in CRITERIA.items() if _is_of_sums(it))
+        raise ValueError(
+            f"criterion={criterion!r} is of one target of classes; for several it must be one of "
+            f"{others}."
+        )
+
+
+def _is_of_sums(row: Criterion | Entered) -> bool:
+    return isinstance(row, Criterion) and row.scan is None and row.task == "classification"
 
 
 def require_together(search: Options, learner: Options, criterion: str | Own) -> None:
@@ -456,13 +485,18 @@ def require_squares(y: np.ndarray, weights: np.ndarray | None, name: str = "y") 
         )
 
 
-def class_weights(given, in_forest: bool):
+def class_weights(given, in_forest: bool, n_targets: int = 1):
     """class_weight in the form that scikit-learn's compute_sample_weight takes."""
+    if n_targets > 1 and isinstance(given, list):
+        if len(given) != n_targets or not all(isinstance(own, dict) for own in given):
+            _refuse("class_weight", given, f"a list of {n_targets} dicts, one for each target")
+        return [class_weights(own, in_forest) for own in given]
     names = ("balanced", "balanced_subsample") if in_forest else ("balanced",)
     if given is None or (isinstance(given, str) and given in names):
         return given and "balanced"
-    if not isinstance(given, dict):
-        _refuse("class_weight", given, f"a dict, {listed(names)} or None")
+    if not isinstance(given, dict) or n_targets > 1:
+        a_dict = "a dict" if n_targets == 1 else "a list of dicts, one for each target"
+        _refuse("class_weight", given, f"{a_dict}, {listed(names)} or None")
     for label, weight in given.items():
         at_least_0(f"class_weight[{label!r}]", weight)
     return given
