@@ -23,7 +23,7 @@ class Data(NamedTuple):
     dataset: datasets.Dataset
     digest: str
     X: np.ndarray  # (n, n_features)
-    y: np.ndarray  # (n,), with noise on training labels if that is wanted
+    y: np.ndarray  # (n,) or (n, n_targets), with noise on training labels if that is wanted
     parts: datasets.Parts
 
     def splits(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -140,11 +140,16 @@ def recipe(config: Config, data: Data):
     params = build(config, task).get_params(deep=False)
     parameters.n_threads(config.n_jobs)
     parameters.class_weights(params.get("class_weight"), config.model.name != "tree")
-    n_classes = len(np.unique(data.y[data.parts.train])) if task == "classification" else 0
+    n_classes = _class_counts(data.y[data.parts.train]) if task == "classification" else 0
     shape = (len(data.parts.train), data.X.shape[1])
     found = parameters.recipe(params, task, shape, n_classes)
     parameters.require_counts(params["criterion"], data.y[data.parts.train])
     return found
+
+
+def _class_counts(y: np.ndarray) -> int | list[int]:
+    """The number of classes, or that of each of several targets."""
+    return len(np.unique(y)) if y.ndim == 1 else [len(np.unique(column)) for column in y.T]
 
 
 def criterion(config: Config, task: str) -> str:

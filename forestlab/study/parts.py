@@ -14,6 +14,7 @@ from forestlab.study import (
     curves,
     cuts,
     detection,
+    exact_match,
     first_tree,
     importance,
     intervals,
@@ -32,6 +33,7 @@ from forestlab.study.part import Part
 
 PARTS: dict[str, Part] = {
     "curves": curves.PART,
+    "exact_match": exact_match.PART,
     "by_trees": by_trees.PART,
     "chosen": chosen.PART,
     "confusion": confusion.PART,
