@@ -18,6 +18,9 @@ Not every impurity is one of sums: a median is not, and a spread about a mean lo
 made of them. Rows *enter* the sides of such a criterion one by one, see `Entered`; its side is an
 array that it alone understands.
 
+Of several targets of classes the criterion is the mean over them, made of these functions: see
+several.
+
 To add a criterion: write `add`, `score` and `impurity`, or what `Entered` asks for, and give it a
 row in CRITERIA.
 """

@@ -162,9 +162,7 @@ def grow_kernel(parts: KernelParts) -> Callable:
     return kernel(f"grow {parts.criterion} trees", allocates=False)(grow)
 
 
-def make_grow(
-    criterion: Criterion | Entered | Several, leaf: Leaf, parts: KernelParts
-) -> Callable:
+def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: KernelParts) -> Callable:
     """The grower, not yet compiled: as plain Python it grows the same trees."""
     learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
     measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)

@@ -138,9 +138,7 @@ def better_side(groups, n_groups, n_cuts, least_rows):
     return least
 
 
-def make_scan(
-    criterion: Criterion | Entered | Several, whole: bool, missing: Missing
-) -> Callable:
+def make_scan(criterion: Criterion | Entered | Several, whole: bool, missing: Missing) -> Callable:
     """What scores the listed cuts, on the sides that are tried, and returns the least score."""
     tried = len(missing.sides) > 0
     scan_side = cut_scanner(criterion, whole, tried)

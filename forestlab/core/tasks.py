@@ -3,11 +3,12 @@
 A node's *statistics* are a row of numbers: of *classification* the weight of each class, of
 *regression* ``[weight, answer of each target, sum of squared deviations of each target from its
 mean]``. Of several targets of classes the weights stand target after target, and how many classes
-each has, `classes_each`, is told beside them; of one target, and of numbers, that is (). The answer is the mean, unless leaves answer another number; the means are then kept beside
-the statistics (see arrays). While a node is split, each of its rows makes a few contributions,
-*parts*, to the *slots* of a side of the cut: its weight to the slot of its class, of each target;
-or its weight to the first slot and a multiple of it to the slot of each target. What else has to know the layout
-asks here.
+each has, `classes_each`, is told beside them; for one target, or for numbers, that is (). The
+answer is the mean, unless leaves answer another number; the means are then kept beside the
+statistics (see arrays). While a node is split, each of its rows makes a few contributions, *parts*,
+to the *slots* of a side of the cut: its weight to the slot of its class, of each target; or its
+weight to the first slot and a multiple of it to the slot of each target. What else has to know the
+layout asks here.
 """
 
 from collections.abc import Callable

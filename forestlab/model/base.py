@@ -30,7 +30,6 @@ from forestlab.forest import (
     ends,
     grow_forest,
     importances,
-    of_target,
     prepare,
     product,
 )
@@ -248,8 +247,7 @@ class Model(BaseEstimator):
         return made[1]
 
     def __getstate__(self):
-        state = super().__getstate__().items()
-        return {name: value for name, value in state if name not in ("_made", "_alone")}
+        return {name: value for name, value in super().__getstate__().items() if name != "_made"}
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -271,13 +269,10 @@ class Predictor(Model):
     """One that answers for rows, with probabilities or means."""
 
     def _answer(self, X, depth=None, outside=None) -> tuple[Any, np.ndarray]:
-        return self._asked(self.forest_, X, depth, outside)
-
-    def _asked(self, forest, X, depth, outside) -> tuple[np.ndarray, np.ndarray]:
         combine = parameters.combiner(self.combine, self.task)
         depth = parameters.depth_limit(depth)
-        n_jobs = parameters.n_threads(self.n_jobs)
-        return combined(forest, self.task, combine, X, depth, n_jobs, outside)
+        n_jobs, each = parameters.n_threads(self.n_jobs), self.recipe_.classes_each
+        return combined(self.forest_, self.task, combine, X, depth, n_jobs, outside, each)
 
     def predict_trees(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a
@@ -325,28 +320,17 @@ class Classifier(ClassifierMixin, Predictor):
         factors = [balance(labels, mass, n) for labels, n in zip(targets.T, n_each, strict=True)]
         return np.prod(factors, axis=0)
 
-    # Trees are asked about one target at a time, by the kernels that there are for one: `combined`
-    # then walks as often as there are targets. Ten outputs of 5,000 rows of MNIST in 100 trees take
-    # a second.
     def _answer(self, X, depth=None, outside=None) -> tuple[Any, np.ndarray]:
-        if self.n_outputs_ == 1:
-            return super()._answer(X, depth, outside)
-        found = [self._asked(forest, X, depth, outside) for forest in self._each_alone()]
-        return [answers for answers, _ in found], found[0][1]
+        answers, voters = super()._answer(X, depth, outside)
+        return self._by_target(answers), voters
 
-    def _each_alone(self) -> list[Forest]:
-        """The forest of each target, made once: statistics of one target are copied together."""
-        made = vars(self).get("_alone")
-        if made is None or made[0] is not self.forest_:
-            each = self.recipe_.classes_each
-            alone = [of_target(self.forest_, self.task, k, each) for k in range(len(each))]
-            made = self._alone = (self.forest_, alone)
-        return made[1]
+    def _by_target(self, answers: np.ndarray) -> np.ndarray | list[np.ndarray]:
+        """Those of one target as they are; of several, which stand side by side, a list."""
+        ends = np.cumsum(self.recipe_.classes_each, dtype=np.intp)[:-1]
+        return answers if self.n_outputs_ == 1 else np.split(answers, ends, axis=-1)
 
     def _of_nodes(self, i: np.ndarray) -> np.ndarray | list[np.ndarray]:
-        ends = np.cumsum(self.recipe_.classes_each)[:-1].astype(np.intp)
-        shares = self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None]
-        return shares if self.n_outputs_ == 1 else np.split(shares, ends, axis=-1)
+        return self._by_target(self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None])
 
     def predict_proba(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
         """Class probabilities (n_rows, n_classes), of several targets a list of such; with `depth`
@@ -360,8 +344,8 @@ class Classifier(ClassifierMixin, Predictor):
             return [np.log(p) for p in found] if isinstance(found, list) else np.log(found)
 
     def predict(self, X, depth=None) -> np.ndarray:
-        """Classes, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that max_depth.
-        """
+        """Classes, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that
+        max_depth."""
         return self._decided(self.predict_proba(X, depth))
 
     def _decided(self, probabilities) -> np.ndarray:

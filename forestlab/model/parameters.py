@@ -31,11 +31,12 @@ DESCRIPTIONS = {
     "criterion": (
         "str or callable",
         "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
-        "is in bits. Of several targets of classes it is the mean of theirs. `gaussian` and `kde` are differential entropies in nats, of a normal "
-        "distribution (`gaussian_diagonal`: of each target by itself) and of a kernel density "
-        "estimate; `poisson` takes no y below 0. Or a function of (y, weights), which returns the "
-        "impurity of rows with these targets (classes by their codes, 0 for the first of "
-        "`classes_`, and a column for each of several targets) and weights: it works at once, uncompiled, and so on small data.",
+        "is in bits. Of several targets of classes it is the mean of theirs. `gaussian` and `kde` "
+        "are differential entropies in nats, of a normal distribution (`gaussian_diagonal`: of "
+        "each target by itself) and of a kernel density estimate; `poisson` takes no y below 0. Or "
+        "a function of (y, weights), which returns the impurity of rows with these targets "
+        "(classes by their codes, 0 for the first of `classes_`; a column for each of several "
+        "targets) and weights: it works at once, uncompiled, and so on small data.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (

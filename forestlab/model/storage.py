@@ -196,17 +196,17 @@ def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     recipe = _recipe(text["recipe"])
     check_bags(recipe, text["values"]["n_rows_"], arrays["chances_"])
     arrays |= {name: arrays[name].astype(object) for name in text["objects"]}
-    for name, n in text.get("lists", {}).items():
-        arrays[name] = [arrays.pop(f"{name}.{k}") for k in range(n)]
-    check_targets(recipe, forest, arrays.get("classes_"))
-    return {"forest_": forest, "recipe_": recipe, **text["values"], **arrays}
+    sizes = text.get("lists", {})
+    lists = {name: [arrays.pop(f"{name}.{k}") for k in range(sizes[name])] for name in sizes}
+    check_targets(recipe, forest, lists.get("classes_"))
+    return {"forest_": forest, "recipe_": recipe, **text["values"], **arrays, **lists}
 
 
 def _recipe(text: dict) -> Recipe:
     if "settings" in text:
         former: Any = Settings(**text.pop("settings"))
         return _recipe_of_today(Recipe(limits=former, **text))
-    values = {group: from_node(group, text[group]) for group in OPTIONS}
+    values: dict[str, Any] = {group: from_node(group, text[group]) for group in OPTIONS}
     values["classes_each"] = tuple(text.get("classes_each", ()))
     return Recipe(**text | values | {"limits": Limits(**text["limits"])})
 
@@ -281,13 +281,12 @@ def check_forest(forest: Forest, n_features: int) -> None:
         check_questions(tree_of(forest, t), n_features)
 
 
-def check_targets(recipe: Recipe, forest: Forest, classes) -> None:
-    """Raise ValueError unless the statistics are those of as many classes of each target."""
-    each, several = recipe.classes_each, isinstance(classes, list)
-    _check(several == bool(each), "classes")
-    if several:
-        _check(list(map(len, classes)) == list(each), "classes")
-        _check(sum(each) == forest.stats.shape[1], "classes")
+def check_targets(recipe: Recipe, forest: Forest, classes: list[np.ndarray] | None) -> None:
+    """Raise ValueError unless statistics are those of as many classes as each of several targets
+    has."""
+    each = recipe.classes_each
+    _check(each == tuple(map(len, classes or ())), "classes")
+    _check(not each or sum(each) == forest.stats.shape[1], "classes")
 
 
 def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:

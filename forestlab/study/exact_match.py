@@ -27,10 +27,10 @@ def all_right(
     """
     right = np.ones((n_depths, len(X)), bool)
     asked = np.zeros(len(X), np.int64)
-    for forest, of_target in zip(forests, truth.T, strict=True):
+    for forest, codes in zip(forests, truth.T, strict=True):
 
-        def note(rows: slice, answers, voters, truth: np.ndarray = of_target) -> None:
-            right[:, rows] &= answers.argmax(axis=2) == truth[rows]
+        def note(rows: slice, answers, voters, codes: np.ndarray = codes) -> None:
+            right[:, rows] &= answers.argmax(axis=2) == codes[rows]
             asked[rows] = voters
 
         by_depth(forest, "classification", combiner, X, n_depths, note, n_jobs, outside)

@@ -85,7 +85,7 @@ def build_tree(
     if task == "classification":
         labels = _labels(pieces) if labels is None else _listed(labels)
     tree = _read(pieces, names, labels if task == "classification" else None)
-    _sum_up(tree, task, len(labels[0]) if _are_several(labels) else None)
+    _sum_up(tree, task, len(labels[0]) if labels and _are_several(labels) else None)
     return TreeView(tree, task, names, labels)
 
 
@@ -268,11 +268,11 @@ def _read_leaf(content: dict, labels: list | None) -> list[float]:
     if _are_several(labels):
         fits = isinstance(value, list) and len(value) == len(labels)
         _need(fits, f"value must be a list of {len(labels)} labels, not {value!r}")
-        stats = [_read_leaf({"value": v, "weight": weight}, own)
-                 for v, own in zip(value, labels, strict=True)]  # fmt: skip
-        same = np.allclose([sum(own) for own in stats], sum(stats[0]), 1e-9, 0)
+        pairs = zip(value, labels, strict=True)
+        each = [_read_leaf({"value": said, "weight": weight}, own) for said, own in pairs]
+        same = np.allclose([sum(own) for own in each], sum(each[0]), 1e-9, 0)
         _need(same, f"all targets of a leaf must have the same weight, not {value!r}")
-        return [number for own in stats for number in own]
+        return [number for own in each for number in own]
     _need(isinstance(value, dict | LABEL), f"value must be a label or label: weight, not {value!r}")
     weights = value if isinstance(value, dict) else {value: weight}
     for label in weights:
