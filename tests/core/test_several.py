@@ -24,7 +24,7 @@ from forestlab.core.several import first_slots, several, side_size
 from forestlab.forest import grow_trees, prepare
 
 WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
-N_ROWS = 36 if WITHOUT_JIT else 200
+N_ROWS = 28 if WITHOUT_JIT else 200
 EACH = 5, 2, 1, 3  # classes of each target: of the first two have no rows, the third has but one
 SEED = 2**63 + 11
 OF_CLASSES = ("gini", "entropy", "entropy2", "misclassification")

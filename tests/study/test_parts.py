@@ -58,8 +58,14 @@ def twonorm(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def every(iris, sine, moons, twonorm):
-    return [iris, sine, moons, twonorm]
+def one_hot(tmp_path_factory):
+    options = "study=light", "dataset.one_hot=true"
+    return Studied(tmp_path_factory.mktemp("one_hot"), *options, *IRIS, pictures=True)
+
+
+@pytest.fixture(scope="module")
+def every(iris, sine, moons, twonorm, one_hot):
+    return [iris, sine, moons, twonorm, one_hot]
 
 
 def meant(declared, name):
