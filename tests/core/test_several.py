@@ -10,6 +10,7 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import naive
 import numba
@@ -48,7 +49,7 @@ def _wrapping_integers():
 
 
 def all_cases():
-    """Criterion, search, learner and rho or not: a quarter of them, in which still every two choices
+    """Of criterion, search, learner and rho or not a quarter, in which still every two choices
     meet; each with random other choices."""
     rng = random.Random(3)
     axes = OF_CLASSES, tuple(SEARCHES), tuple(LEARNERS), (0, 3)
@@ -114,6 +115,37 @@ def test_tree_is_that_of_its_twin(case, run_without_jit):
     tree = grow_trees(prepare(X, y, recipe, weights, drawn_by), recipe, SEED, 1, 1)[0]
     assert_same_tree(tree, *twin)
     assert len(tree.nodes) > 1 or case.limits != "none"
+
+
+@pytest.mark.parametrize("criterion", OF_CLASSES)
+def test_a_target_of_one_class_adds_nothing_to_the_last_digit(criterion):
+    """Though sums of its weights are rounded. Means of 1, 2 and 4 targets are exact."""
+    rng = np.random.default_rng(0)
+    weights, label = rng.random(30) / 3, rng.integers(0, 2, 30)
+    y = np.column_stack([label, np.full(30, 2), label, np.full(30, 2)]).astype(float)
+    found = []
+    for each in ((2,), (2, 3), (2, 3, 2, 3)):
+        one, n_targets = several(CRITERIA[criterion]), len(each)
+        plan = SimpleNamespace(y=y[:, :n_targets], first_slots=first_slots(each))
+        scratch = SimpleNamespace(
+            slots=np.empty((30, n_targets), np.uint32),
+            amounts=np.empty((30, n_targets)),
+            sums=np.empty(sum(each)),
+            total=np.empty(side_size(each)),
+            groups=SimpleNamespace(order=np.arange(30, dtype=np.uint64)),
+        )
+        rows, stats = np.arange(30, dtype=np.uint32), np.empty(sum(each))
+        pure, numbers, impurity, rounding = one.measure(plan, rows, weights, scratch, stats)
+        assert not pure
+        assert rounding == pytest.approx(impurity * (1 + n_targets / 30), rel=1e-15)
+        whole = one.score(plan, scratch, scratch.total, numbers)
+        assert whole == pytest.approx(numbers[0] * impurity, rel=1e-14)
+        side = np.zeros(side_size(each))
+        for i in range(30):
+            numbers = one.put(plan, scratch, i, False, side, numbers)
+        found.append((impurity * n_targets, one.score(plan, scratch, side, numbers) * n_targets))
+    assert found[0] == found[1]
+    assert found[2] == tuple(2 * number for number in found[0])
 
 
 def test_slots_stand_target_after_target():
