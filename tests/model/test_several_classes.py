@@ -66,14 +66,16 @@ def same(some, others, **close):
 )
 @pytest.mark.parametrize(("weighted", "least"), [(False, 0), (True, 0), (False, 0.008)])
 def test_the_same_tree_as_scikit_learns(ours, theirs, weighted, least):
-    """Leaves are so large that no two cuts tie. With a least decrease there are fewer of them."""
-    weights = np.random.default_rng(2).integers(1, 9, len(X)) / 3 if weighted else None
+    """Leaves are so large that no two cuts tie. With a least decrease there are fewer of them.
+    Weights are quarters: by thirds, which floats round, scikit-learn splits pure nodes too."""
+    weights = np.random.default_rng(2).integers(1, 9, len(X)) / 4 if weighted else None
     params = {"min_samples_leaf": 5, "max_depth": 5, "random_state": 0}
+    full = DecisionTreeClassifier(criterion=theirs, **params).fit(X, Y, weights)
     params["min_impurity_decrease"] = least
     own = TreeClassifier(criterion=ours, **params).fit(X, Y, weights)
     other = DecisionTreeClassifier(criterion=theirs, **params).fit(X, Y, weights)
-    assert own.tree_.node_count == other.tree_.node_count
-    assert (own.tree_.node_count > 20) == (least == 0)
+    assert own.tree_.node_count == other.tree_.node_count > 10
+    assert (own.tree_.node_count < full.tree_.node_count) == (least > 0)
     for name in ("feature", "children_left", "children_right", "n_node_samples", "n_classes"):
         found, expected = getattr(own.tree_, name), getattr(other.tree_, name)
         np.testing.assert_array_equal(found, expected, err_msg=name)
