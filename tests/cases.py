@@ -394,3 +394,21 @@ def data_of(case, n_rows, seed=0):
     if case.missing != "error":
         X = with_holes(rng, X, np.roll(HOLES, list(DATA).index(case.data)))
     return X, y, weights, drawn_by
+
+
+def assert_same_tree(tree, nodes, stats, params):
+    """Equal in all that is chosen or counted; sums may be rounded differently.
+
+    The kernels add and take away row by row, the twins sum afresh. Sums of N_ROWS numbers near 1
+    are then off by some 1e-15; 1e-9 is far above that and far below any real difference. Where
+    numbers cancel (a mean of 0, a spread of 0) only the absolute error is small.
+    """
+    assert len(tree.nodes) == len(nodes)
+    projected = ("cut_low", "cut_high") if len(params) else ()
+    for field in nodes.dtype.names:
+        if field in ("weight", "impurity", *projected):
+            np.testing.assert_allclose(tree.nodes[field], nodes[field], 1e-9, 1e-12, err_msg=field)
+        else:
+            np.testing.assert_array_equal(tree.nodes[field], nodes[field], err_msg=field)
+    np.testing.assert_allclose(tree.stats, stats, 1e-9, 1e-12)
+    np.testing.assert_allclose(tree.params, params, 1e-9, 1e-12)

@@ -110,7 +110,8 @@ def tree_weights(key, y, recipe, weights, drawn_by):
     if not recipe.bag_size:
         return weights
     counts = bag(key, len(y), recipe.bag_size, recipe.replace, drawn_by)
-    return counts * weights * (balance(y[:, 0], counts) if recipe.balance_bags else 1)
+    factors = [balance(column, counts) for column in y.T] if recipe.balance_bags else [1]
+    return counts * weights * np.prod(factors, axis=0)
 
 
 def tree_features(key, n_features, size):
@@ -171,7 +172,7 @@ def standard(X, mass):
 
 
 def shares(y, w):
-    """The share of each class that is there."""
+    """The share of each class that is there, of one target."""
     weights = np.bincount(y[:, 0].astype(int), w)
     return weights[weights > 0] / w.sum()
 
@@ -302,9 +303,14 @@ def yardstick_of(criterion, y, mass, n):
 
 
 def impurity_of(criterion, y, w, yardstick):
+    """Of several targets of classes the mean of theirs."""
+    if criterion in OF_CLASSES:
+        return np.mean([IMPURITIES[criterion](column[:, None], w) for column in y.T])
     known = () if yardstick is None else (yardstick,)
     return IMPURITIES[criterion](y, w, *known)
 
+
+OF_CLASSES = "gini", "entropy", "log_loss", "entropy2", "misclassification"
 
 # By what a tie of n rows is measured, if not by the impurity.
 ROUNDINGS = {
@@ -317,11 +323,16 @@ ROUNDINGS = {
 def tie_of(criterion, n, weight, impurity, n_targets):
     """How far apart scores may be and still be equal."""
     by = ROUNDINGS[criterion](n, n_targets) if criterion in ROUNDINGS else impurity
+    if criterion in OF_CLASSES and n_targets > 1:
+        by *= 1 + n_targets / n
     return TIE * n * weight * by
 
 
-def stats_of(y, w, n_classes):
+def stats_of(y, w, n_classes, classes_each=()):
     """The statistics that a node keeps; there are no classes in regression."""
+    if classes_each:
+        columns = zip(y.T.astype(int), classes_each, strict=True)
+        return np.concatenate([np.bincount(column, w, n) for column, n in columns])
     if n_classes:
         return np.bincount(y[:, 0].astype(int), w, n_classes)
     mean = w @ y / w.sum()
@@ -700,7 +711,8 @@ def grow_node(problem, rows, depth, key, nodes, stats, params, bounds=UNBOUNDED)
     """Append a node and all below it, left before right."""
     node = leaf(problem, rows)
     nodes.append(node)
-    of_rows = stats_of(problem.y[rows], problem.weights[rows], problem.recipe.n_classes)
+    classes = problem.recipe.n_classes, problem.recipe.classes_each
+    of_rows = stats_of(problem.y[rows], problem.weights[rows], *classes)
     of_rows = answered(of_rows, problem, rows)
     stats.append(clipped(of_rows, bounds) if problem.recipe.monotonic else of_rows)
     split = find_split(problem, rows, key, bounds) if may_split(problem, rows, depth) else None

@@ -99,7 +99,7 @@ def fitted_factors(problem, rows, columns, key):
     """The power iteration of S⁻¹ B, from the slot of which most is said."""
     X, y, w = problem.high[rows], problem.y[rows], problem.weights[rows]
     if problem.recipe.n_classes:
-        T = (y == np.unique(y)).astype(float)
+        T = np.hstack([column[:, None] == np.unique(column) for column in y.T]).astype(float)
     else:
         T = y - w @ y / w.sum()
     Z = (X[:, columns] - problem.centre[columns]) / problem.scale[columns]
@@ -126,12 +126,14 @@ def fitted_factors(problem, rows, columns, key):
 
 
 def first_of_most(problem, y, w, said):
-    """The first slot of which most is said. The heaviest class comes first, and the first class in
-    its place; of two classes as much is said."""
-    order = list(range(len(said)))
-    if problem.recipe.n_classes:
-        heaviest = int(np.argmax([w[y[:, 0] == label].sum() for label in np.unique(y)]))
-        order[0], order[heaviest] = order[heaviest], order[0]
+    """The first slot of which most is said. The heaviest class of each target comes first, and the
+    first class in its place; of two classes as much is said."""
+    order, first = list(range(len(said))), 0
+    for column in y.T if problem.recipe.n_classes else ():
+        weights = [w[column == label].sum() for label in np.unique(column)]
+        heaviest = first + int(np.argmax(weights))
+        order[first], order[heaviest] = order[heaviest], order[first]
+        first += len(weights)
     return max(order, key=lambda slot: said[slot])
 
 

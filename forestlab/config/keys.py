@@ -28,6 +28,7 @@ class DatasetConfig:
     label_noise: float = 0.0  # share of training labels replaced by another class
     data_seed: int = 0  # what is made, which rows are kept
     drop: list[str] = field(default_factory=list)  # columns left out
+    one_hot: bool = False  # a target of 0 and 1 for each class, in place of the classes
     rescale: bool = False  # multiply each column by a power of two, drawn by data_seed
     test_size: float = 0.25  # share of all rows
     valid_size: float = 0.25  # share of the rows that are not test rows

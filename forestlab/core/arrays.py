@@ -14,7 +14,8 @@ needs, so that the file format and the descent stay as they are when learners ar
   so a parent comes before its children.
 - ``n_rows`` training rows of total ``weight`` reached the node, with this ``impurity``.
 
-Beside each node stands a row of *statistics*: the weight of each class, or for regression
+Beside each node stands a row of *statistics*: the weight of each class, of several targets one
+target after the other; or for regression
 ``[weight, answer of each target, sum of squared deviations of each target from its mean]``. The
 answer is the mean unless a leaf answers another number (see leaves), or it is bounded (monotonic);
 then *means* stand beside it. Bounded class weights have the share that is answered.

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from forestlab.core.arrays import UNSEEN
-from forestlab.core.criteria import Criterion, Entered
+from forestlab.core.criteria import Criterion, Entered, Several
 from forestlab.core.groups import POSITION, empty_if_dense
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
@@ -130,7 +130,7 @@ def make_scan_bands(criterion: Criterion) -> Callable:
     return scan
 
 
-def make_scan_entered(criterion: Entered) -> Callable:
+def make_scan_entered(criterion: Entered | Several) -> Callable:
     """As `make_scan_bands`, of sides that rows enter one by one."""
     sides = sides_of(criterion)
     size, put, score = sides.size, sides.put, sides.score
@@ -202,16 +202,19 @@ def first_within(scratch, n_places, most):
 
 
 def make_evaluate_bands(
-    learner: Learner, criterion: Criterion | Entered, missing: Missing, counted: bool
+    learner: Learner,
+    criterion: Criterion | Entered | Several,
+    missing: Missing,
+    counted: bool,
 ) -> Callable:
     """As `node.make_evaluate`, of questions with two cuts."""
     if missing.sides:
         raise ValueError("bands cannot do with missing values")
     group, ends = make_group(learner, missing), learner.ends
-    if isinstance(criterion, Entered):
-        scan, in_bins = make_scan_entered(criterion), False
-    else:
+    if isinstance(criterion, Criterion):
         scan, in_bins = make_scan_bands(criterion), True
+    else:
+        scan, in_bins = make_scan_entered(criterion), False
 
     @jitable
     def number_after(plan, node, scratch, candidate, first_key, place):

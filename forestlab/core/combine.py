@@ -108,6 +108,20 @@ def precision_mean(sums, row, n_voters):
         sums[row, k] /= sums[row, n_targets + k]
 
 
+def each_target(contribute: Callable) -> Callable:
+    """What contributes for several targets of classes, given what does so for one. Statistics come
+    with where those of each target begin (see several); sums stand alike."""
+
+    @jitable
+    def contribute_each(stats_and_first, i, root, unit, share, sums, row):
+        stats, first_slots = stats_and_first
+        for k in range(first_slots.shape[0] - 1):
+            first, end = first_slots[k], first_slots[k + 1]
+            contribute(stats[:, first:end], i, root, unit, share, sums[:, first:end], row)
+
+    return contribute_each
+
+
 class Combiner(NamedTuple):
     contribute: Callable
     finish: Callable

@@ -18,6 +18,9 @@ Not every impurity is one of sums: a median is not, and a spread about a mean lo
 made of them. Rows *enter* the sides of such a criterion one by one, see `Entered`; its side is an
 array that it alone understands.
 
+Of several targets of classes the criterion is the mean over them, made of these functions: see
+several.
+
 To add a criterion: write `add`, `score` and `impurity`, or what `Entered` asks for, and give it a
 row in CRITERIA.
 """
@@ -36,6 +39,16 @@ from forestlab.core.tasks import TASKS
 
 
 NOTHING = (0.0, 0.0, 0.0)  # the numbers of a side without rows
+
+
+@jitable
+def sum_up(add, sums, side):
+    """Fill the side that holds all of a node's rows; returns its numbers."""
+    side[:] = 0.0
+    numbers = NOTHING
+    for slot in range(sums.shape[0]):
+        numbers = add(side, slot, sums[slot], numbers)
+    return numbers
 
 
 @jitable
@@ -256,6 +269,15 @@ class Entered(NamedTuple):
     alias_of: str = ""
     at_boundaries: bool = True
     counts: bool = False
+
+
+class Several(NamedTuple):
+    """That of several targets of classes, made of one of sums: see several."""
+
+    measure: Callable  # as `sides.make_measure` makes it
+    put: Callable  # (plan, scratch, item, dense, side, numbers) → numbers
+    score: Callable  # (plan, scratch, side, numbers) → weight × impurity
+    task: str = "classification"
 
 
 def _classes(add, score, **more) -> Criterion:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import LEAF
-from forestlab.core.combine import COMBINERS, unit_of
+from forestlab.core.combine import COMBINERS, each_target, unit_of
 from forestlab.core.jit import jitable, kernel, made_from, prefetch
 from forestlab.core.questions import KINDS
 from forestlab.core.tasks import TASKS
@@ -18,9 +18,11 @@ from forestlab.core.walk import TILE, ends_lister, path_lister, visitor, walker
 
 
 @made_from(COMBINERS, KINDS)
-def sum_kernel(task: str, combiner: str, plain: bool):
-    """The compiled sum of the trees' answers, for one way to combine them."""
+def sum_kernel(task: str, combiner: str, plain: bool, several: bool = False):
+    """The compiled sum of the trees' answers, for one way to combine them; for `several` targets of
+    classes the forest's statistics come with where those of each begin, as a pair."""
     contribute = COMBINERS[combiner][task].contribute
+    contribute = each_target(contribute) if several else contribute
     go_down, list_ends = walker(plain), ends_lister(plain)
 
     @kernel(allocates=False)

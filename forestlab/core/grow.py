@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
-from forestlab.core.criteria import CRITERIA, Criterion, Entered
+from forestlab.core.criteria import CRITERIA, Criterion, Entered, Several
 from forestlab.core.jit import hold, jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES, Leaf, make_answer
@@ -26,6 +26,7 @@ from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Node
 from forestlab.core.search import SEARCHES, TIE
+from forestlab.core.several import several
 from forestlab.core.sides import make_measure, sides_of
 
 
@@ -138,9 +139,10 @@ class KernelParts(NamedTuple):
     pairs: bool = False  # these without replacement, of all pairs of a feature and a cut
     leaf: str = "mean"
     monotonic: bool = False  # answers only rise, or only fall, with some features
+    several: bool = False  # targets of classes
 
 
-def make_chooser(criterion: Criterion | Entered, parts: KernelParts) -> Callable:
+def make_chooser(criterion: Criterion | Entered | Several, parts: KernelParts) -> Callable:
     """What finds a node's best question."""
     learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
     if learner.has_bands:
@@ -158,11 +160,13 @@ def make_chooser(criterion: Criterion | Entered, parts: KernelParts) -> Callable
 @made_from(CRITERIA, LEARNERS, SEARCHES, MISSING, LEAVES)
 def grow_kernel(parts: KernelParts) -> Callable:
     """The compiled grower."""
-    grow = make_grow(CRITERIA[parts.criterion], LEAVES[parts.leaf], parts)
+    row = CRITERIA[parts.criterion]
+    criterion = several(row) if parts.several else row
+    grow = make_grow(criterion, LEAVES[parts.leaf], parts)
     return kernel(f"grow {parts.criterion} trees", allocates=False)(grow)
 
 
-def make_grow(criterion: Criterion | Entered, leaf: Leaf, parts: KernelParts) -> Callable:
+def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: KernelParts) -> Callable:
     """The grower, not yet compiled: as plain Python it grows the same trees."""
     learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
     measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)

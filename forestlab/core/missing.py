@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import LEFT, RIGHT, UNSEEN
-from forestlab.core.criteria import Criterion, Entered
+from forestlab.core.criteria import Criterion, Entered, Several
 from forestlab.core.groups import NO_KEY, group_keys
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
@@ -147,7 +147,7 @@ def better_side(groups, n_groups, n_cuts, least_rows):
 
 
 def make_scan(
-    criterion: Criterion | Entered, whole: bool, missing: Missing, monotonic: bool = False
+    criterion: Criterion | Entered | Several, whole: bool, missing: Missing, monotonic: bool = False
 ) -> Callable:
     """What scores the listed cuts, on the sides that are tried, and returns the least score."""
     tried = len(missing.sides) > 0

@@ -1,6 +1,6 @@
 """A user's own function of Python, f(y, weights) → number, as a criterion or as a leaf.
 
-`y` are the targets of a node's rows: class codes (int64), numbers, or a column for each of several
+`y` are the targets of a node's rows: class codes (int64) or numbers, a column for each of several
 targets; `weights` are as many. A criterion's number is the impurity of these rows, a leaf's what
 they answer of one target. Nothing else is asked of the function, so nothing is compiled: the same
 growing code runs as plain Python, and calls the function on both sides of every cut that is tried.
@@ -16,6 +16,7 @@ import numpy as np
 
 from forestlab.core.criteria import CRITERIA, Criterion
 from forestlab.core.leaves import Leaf
+from forestlab.core.several import first_slots, make_gather
 from forestlab.core.tasks import TASKS
 
 
@@ -49,24 +50,27 @@ class Own:
         return number
 
 
-def own_criterion(own: Own, y: np.ndarray) -> Criterion:
+def own_criterion(own: Own, y: np.ndarray, classes_each: tuple[int, ...] = ()) -> Criterion:
     """The function as a criterion of trees that are grown uncompiled.
 
     Parameters
     ----------
     y : (n_rows, n_targets) the training targets, or class codes
+    classes_each : of several targets of classes, how many each has
     """
     targets = y[:, 0] if y.shape[1] == 1 else y
     if TASKS[own.task].has_classes:
         targets = targets.astype(np.int64)
-    of_task = next(row for row in CRITERIA.values() if row.task == own.task)
+    gather_task = next(row for row in CRITERIA.values() if row.task == own.task).gather
+    more = (first_slots(classes_each),) if classes_each else ()
+    gather_all = make_gather(gather_task) if classes_each else gather_task
 
     def held(rows, weights) -> float:
         """Weight × impurity."""
         return weights.sum() * own.number(targets[rows], weights.copy()) if len(rows) else 0.0
 
     def gather(y, rows, weights, slots, amounts, stats, sums):
-        pure = of_task.gather(y, rows, weights, slots, amounts, stats, sums)
+        pure = gather_all(y, rows, weights, slots, amounts, stats, sums, *more)
         sums[:] = 0.0
         sums[0] = weights.sum()
         if not pure:  # so there are two slots at least

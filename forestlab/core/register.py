@@ -33,7 +33,8 @@ def register_criterion(
     Parameters
     ----------
     name : not that of a built-in criterion, nor one that another module registered
-    task : "classification" or "regression"
+    task : "classification" or "regression"; of classes it serves several targets too, by its mean
+        over them
     add : (side, slot, amount, numbers) → numbers: add an amount, which may be negative, to a slot
     score : (side, numbers) → weight × impurity of a side, up to a constant of the node
     impurity : (score, total, numbers, stats) → the impurity of a node, given the side that holds

@@ -24,6 +24,8 @@ class Plan(NamedTuple):
     # (n_targets, …) float64: what the criterion measures by, the same in all trees
     yardstick: np.ndarray | tuple[()]
     signs: np.ndarray | tuple[()] = ()  # (n_features,) int8: see monotonic
+    # (n_targets + 1,) int64: of several targets of classes, where the slots of each begin and end
+    first_slots: np.ndarray | tuple[()] = ()
 
 
 class Node(NamedTuple):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.criteria import Criterion, Entered
+from forestlab.core.criteria import Criterion, Entered, Several
 from forestlab.core.groups import POSITION
 from forestlab.core.jit import jitable
 from forestlab.core.rng import THRESHOLDS, draw_unit, shuffle_step, stream
@@ -321,7 +321,7 @@ def scan_once(add, score, two_sided):
     return scan
 
 
-def cut_scanner(criterion: Criterion | Entered, whole: bool, two_sided: bool) -> Callable:
+def cut_scanner(criterion: Criterion | Entered | Several, whole: bool, two_sided: bool) -> Callable:
     """What scores the listed cuts, for a criterion; `whole` weights are whole numbers. If it is
     `two_sided` it can also do so with the last group on the left of every cut."""
     if isinstance(criterion, Criterion) and criterion.scan is not None:

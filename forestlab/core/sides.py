@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.criteria import NOTHING, Criterion, Entered
+from forestlab.core.criteria import NOTHING, Criterion, Entered, Several, sum_up
 from forestlab.core.groups import POSITION
 from forestlab.core.jit import jitable
 
@@ -57,8 +57,15 @@ class Sides(NamedTuple):
     in_bins: bool  # rows may be tallied in bins
 
 
-def sides_of(criterion: Criterion | Entered) -> Sides:
+def sides_of(criterion: Criterion | Entered | Several) -> Sides:
+    if isinstance(criterion, Several):
+        return Sides(whole_side, criterion.put, criterion.score, True)
     return _entered(criterion) if isinstance(criterion, Entered) else _summed(criterion)
+
+
+@jitable
+def whole_side(plan, scratch, n_rows):
+    return scratch.total.shape[0]
 
 
 def _summed(criterion: Criterion) -> Sides:
@@ -96,9 +103,11 @@ def _entered(criterion: Entered) -> Sides:
 # ---- the side that holds all of a node's rows --------------------------------------------------
 
 
-def make_measure(criterion: Criterion | Entered, whole: bool) -> Callable:
+def make_measure(criterion: Criterion | Entered | Several, whole: bool) -> Callable:
     """What gathers a node's rows: (plan, rows, weights, scratch, stats) → whether it is pure, the
     numbers of the side that holds all, its impurity, and that by which a tie is measured."""
+    if isinstance(criterion, Several):
+        return criterion.measure
     if isinstance(criterion, Entered):
         return _measure_entered(criterion)
     add = (criterion.add_whole or criterion.add) if whole else criterion.add
@@ -135,13 +144,3 @@ def _measure_entered(criterion: Entered) -> Callable:
         return pure, total, impurity, rounding(impurity, n_rows, n_targets)
 
     return measure
-
-
-@jitable
-def sum_up(add, sums, side):
-    """Fill the side that holds all of a node's rows; returns its numbers."""
-    side[:] = 0.0
-    numbers = NOTHING
-    for slot in range(sums.shape[0]):
-        numbers = add(side, slot, sums[slot], numbers)
-    return numbers

@@ -21,6 +21,7 @@ from forestlab.datasets.table import (
     drop_columns,
     listed,
     numeric,
+    one_hot,
     rescaled,
     sample,
     targets_array,
@@ -74,7 +75,8 @@ def load(config: DatasetConfig) -> Dataset:
     )
     if config.name not in MADE:
         dataset = sample(dataset, config.n_samples, config.data_seed)
-    return rescaled(dataset, config.data_seed) if config.rescale else dataset
+    dataset = rescaled(dataset, config.data_seed) if config.rescale else dataset
+    return one_hot(dataset) if config.one_hot else dataset
 
 
 def _columns(dataset: Dataset) -> pd.DataFrame:

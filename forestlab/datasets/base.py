@@ -21,7 +21,7 @@ class Dataset(NamedTuple):
 
     name: str
     frame: pd.DataFrame  # features only: numeric, finite, text for names
-    target: np.ndarray  # (n,) labels (text or int64), or float64; of several targets (n, T) float64
+    target: np.ndarray  # (n,) labels (text or int64), or float64; of several targets (n, T)
     task: str  # one of TASKS
     source: str  # where it came from
     n_own_test: int = 0  # so many last rows are the data set's own test set
@@ -65,4 +65,4 @@ def _target_bytes(target: np.ndarray) -> bytes:
         return b"int" + target.astype("<i8").tobytes()
     if target.dtype.kind == "f":
         return b"float" + target.astype("<f8").tobytes()
-    return b"text" + json.dumps([str(label) for label in target]).encode()
+    return b"text" + json.dumps(target.astype(str).tolist()).encode()

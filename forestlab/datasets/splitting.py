@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from forestlab.config import DatasetConfig
 from forestlab.datasets.base import CLASSIFICATION, DataError, Dataset, Parts
+from forestlab.datasets.table import joint_codes
 
 NO_ROWS = np.empty(0, dtype=np.intp)
 
@@ -49,7 +50,7 @@ def _draw(
         return rows, NO_ROWS
     if len(rows) - math.ceil(size * len(rows)) < 1:
         raise DataError(f"dataset.{option}={size} of {len(rows)} rows leaves none to train on.")
-    labels = dataset.target[rows] if config.stratify else None
+    labels = joint_codes(dataset.target[rows]) if config.stratify else None
     try:
         stay, drawn = train_test_split(
             rows, test_size=size, random_state=config.split_seed, stratify=labels
@@ -86,8 +87,8 @@ def noisy_labels(y: np.ndarray, share: float, seed: int) -> np.ndarray:
 
     Parameters
     ----------
-    y : array of shape (n,)
-        Labels.
+    y : array of shape (n,) or (n, n_targets)
+        Labels; of several targets those of a row are one class together.
     share : float
         From 0 to 1; round(share × n) rows are drawn without replacement.
     seed : int
@@ -95,7 +96,7 @@ def noisy_labels(y: np.ndarray, share: float, seed: int) -> np.ndarray:
 
     Returns
     -------
-    array of shape (n,)
+    array of the same shape
         A copy; each chosen row has another class than before, all others equally likely.
     """
     y = np.array(y)
@@ -103,11 +104,12 @@ def noisy_labels(y: np.ndarray, share: float, seed: int) -> np.ndarray:
         raise DataError(f"dataset.label_noise={share} is not a share: it has to be from 0 to 1.")
     if share == 0:
         return y
-    classes, codes = np.unique(y, return_inverse=True)
-    if y.dtype.kind == "f" or len(classes) < 2:
+    codes = joint_codes(y)
+    first = np.unique(codes, return_index=True)[1]  # a row of each class
+    if y.dtype.kind == "f" or len(first) < 2:
         raise DataError(f"dataset.label_noise={share} needs labels of at least two classes.")
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(y))[: round(share * len(y))]
-    steps = rng.integers(1, len(classes), len(rows))
-    y[rows] = classes[(codes[rows] + steps) % len(classes)]
+    steps = rng.integers(1, len(first), len(rows))
+    y[rows] = y[first[(codes[rows] + steps) % len(first)]]
     return y

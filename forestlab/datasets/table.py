@@ -1,4 +1,4 @@
-"""From a raw table to one that trees can grow on: columns, values, task, sample, scale.
+"""From a raw table to one that trees can grow on: columns, values, task, sample, scale, one-hot.
 
 The steps that `load` takes after every loader. What is wrong is told with the names of the columns
 and the option that helps.
@@ -115,15 +115,55 @@ def target_array(column: pd.Series, task: str | None) -> tuple[np.ndarray, str]:
 
 
 def targets_array(columns: pd.DataFrame, task: str | None) -> tuple[np.ndarray, str]:
-    """As `target_array` of one column, (n,); of several (n, T) float64."""
+    """As `target_array` of one column, (n,); of several (n, T) float64, or labels: int64, or text
+    if any of them has it."""
     if columns.shape[1] == 1:
         return target_array(columns.iloc[:, 0], task)
-    if task not in (None, REGRESSION):
+    task = task or _find_tasks(columns)
+    found = [target_array(columns[name], task)[0] for name in columns.columns]
+    if any(target.dtype.kind == "U" for target in found):
+        found = [target.astype(np.str_) for target in found]
+    return np.stack(found, axis=1), task
+
+
+def _find_tasks(columns: pd.DataFrame) -> str:
+    """Several columns of numbers are quantities, however few they are; beside text they have to be
+    classes too."""
+    is_text = [not types.is_numeric_dtype(dtype) for dtype in columns.dtypes]
+    if not any(is_text):
+        return REGRESSION
+    tasks = {name: find_task(columns[name]) for name in columns.columns}
+    classes, numbers = ([n for n in tasks if tasks[n] == task] for task in TASKS)
+    if numbers:
         raise DataError(
-            f"dataset.task={task} is of one target; {listed(columns.columns)} are several."
+            f"dataset.target must be all classes or all numbers: {listed(classes)} has classes, "
+            f"{listed(numbers)} numbers."
         )
-    found = [target_array(columns[name], REGRESSION)[0] for name in columns.columns]
-    return np.stack(found, axis=1), REGRESSION
+    return CLASSIFICATION
+
+
+def joint_codes(labels: np.ndarray) -> np.ndarray:
+    """The number of each row's class, (n,); of several targets, (n, T), that of all its classes
+    together. Of one-hot columns it is the number of the class that they were made from."""
+    if labels.ndim == 1:
+        return np.unique(labels, return_inverse=True)[1]
+    return np.unique(labels[:, ::-1], axis=0, return_inverse=True)[1].ravel()
+
+
+def one_hot(dataset: Dataset) -> Dataset:
+    """The data set with a target for each class, which is 1 in rows of that class and else 0."""
+    if dataset.task != CLASSIFICATION or dataset.target.ndim > 1:
+        has = "several targets" if dataset.target.ndim > 1 else "numbers"
+        raise DataError(
+            f"dataset.one_hot=true needs one target of classes, but {dataset.name} has {has}."
+        )
+    classes, codes = np.unique(dataset.target, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(
+            f"dataset.one_hot=true needs two classes at least, but {dataset.name} has one."
+        )
+    columns = (codes[:, None] == np.arange(len(classes))).astype(np.int64)
+    return dataset._replace(target=columns, target_names=tuple(map(str, classes)))
 
 
 def _labels(column: pd.Series) -> np.ndarray:
@@ -164,7 +204,9 @@ def sample(dataset: Dataset, n_samples: int | None, seed: int) -> Dataset:
             f"dataset.n_samples={n_samples} is not possible: "
             f"{dataset.name} has {n_rows} rows{kept}, and it has to be from 1 to that."
         )
-    classes = dataset.target[:n_rows] if dataset.task == CLASSIFICATION else np.zeros(n_rows)
+    classes = np.zeros(n_rows)
+    if dataset.task == CLASSIFICATION:
+        classes = joint_codes(dataset.target[:n_rows])
     own_test = np.arange(n_rows, len(dataset.target))
     rows = np.concatenate([np.sort(shuffled(classes, seed)[:n_samples]), own_test])
     return dataset._replace(

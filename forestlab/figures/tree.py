@@ -155,9 +155,12 @@ def _wrap(question: str) -> list[str]:
 
 
 def _colours(view, shown: list[int], max_depth: int | None) -> list[str]:
-    """By class and purity, or by mean. Of a tree typed in, only the ends have a colour."""
+    """By class and purity, or by mean; those of several targets have none. Of a tree typed in, only
+    the ends have a colour."""
     stats = view.tree.stats[shown]
-    if view.class_names is not None:
+    if isinstance(view.class_names, list):
+        colours = [NEUTRAL] * len(shown)
+    elif view.class_names is not None:
         colours = [_class_colour(weights) for weights in stats]
     elif stats.shape[1] == 3:
         means = stats[:, 1]

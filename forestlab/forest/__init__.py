@@ -13,7 +13,7 @@ from forestlab.forest.growing import (
     product,
     tree_seed,
 )
-from forestlab.forest.grown import Grown
+from forestlab.forest.grown import Grown, of_target
 from forestlab.forest.importance import decreases, importances
 from forestlab.forest.maps import eigenmaps, groups_of
 from forestlab.forest.normals import AskedDensity, DensityWalk, Normals, log_densities_of
@@ -53,6 +53,7 @@ __all__ = [
     "importances",
     "in_threads",
     "log_densities_of",
+    "of_target",
     "places",
     "prepare",
     "product",

@@ -1,6 +1,8 @@
 """Asking a forest: its answers, at one depth or at all, and where rows end."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +18,21 @@ from forestlab.core.descend import (
     surface_kernel,
     table_kernel,
 )
+from forestlab.core.several import first_slots
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, is_plain, make_walks
 from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
 
 def combined(
-    forest: Forest, task: str, combiner: str, X, depth=None, n_jobs: int = 1, outside=None
+    forest: Forest,
+    task: str,
+    combiner: str,
+    X,
+    depth=None,
+    n_jobs: int = 1,
+    outside=None,
+    classes_each: tuple[int, ...] = (),
 ) -> tuple[np.ndarray, np.ndarray]:
     """The forest's answer for each row of X, and how many trees gave one.
 
@@ -31,18 +41,22 @@ def combined(
     X : (n_rows, n_features) array of any real dtype and layout
     depth : evaluate as if grown with this max_depth; None: as grown
     outside : (n_trees, …) packed bits from `rows_outside`, or None to ask every tree
+    classes_each : of several targets of classes, how many each has
 
     Returns
     -------
-    answers : (n_rows, n_classes) probabilities or (n_rows, n_targets) means; NaN where no tree
-        answers
+    answers : (n_rows, n_classes) probabilities, those of several targets side by side, or
+        (n_rows, n_targets) means; NaN where no tree answers
     voters : (n_rows,) int64
     """
+    several = len(classes_each) > 0
     add_answers, finish = (
-        sum_kernel(task, combiner, is_plain(forest)),
+        sum_kernel(task, combiner, is_plain(forest), several),
         finish_kernel(task, combiner),
     )
     n_stats = forest.stats.shape[1]
+    firsts = first_slots(classes_each)
+    asked: Any = forest._replace(stats=(forest.stats, firsts)) if several else forest  # type: ignore[arg-type]
     sums = np.zeros((len(X), n_sums(combiner, task, n_stats)))
     voters = np.zeros(len(X), np.int64)
     outside = np.zeros((0, 0), np.uint8) if outside is None else outside
@@ -51,10 +65,15 @@ def combined(
         block = block_of(X, rows)
         start = rows.start
         add_answers(
-            forest, make_walks(forest), block, (0, n_trees(forest)), _limit(depth), outside, start,
+            asked, make_walks(forest), block, (0, n_trees(forest)), _limit(depth), outside, start,
             sums[rows], voters[rows],
         )  # fmt: skip
-        finish(sums[rows], voters[rows])
+        if not several:
+            finish(sums[rows], voters[rows])
+        for first, end in pairwise(firsts):
+            of_target = np.ascontiguousarray(sums[rows, first:end])
+            finish(of_target, voters[rows])
+            sums[rows, first:end] = of_target
 
     by_blocks(add_block, len(X), n_jobs)
     return sums[:, : TASKS[task].n_answers(n_stats)], voters

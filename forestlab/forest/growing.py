@@ -24,6 +24,7 @@ from forestlab.core.own import Own, own_criterion, own_leaf, uncompiled
 from forestlab.core.rng import tree_key
 from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
+from forestlab.core.several import first_slots, side_size
 from forestlab.core.tasks import TASKS
 from forestlab.forest.threads import in_threads
 
@@ -36,7 +37,7 @@ class Recipe(NamedTuple):
     criterion: str | Own
     search: Options
     limits: Limits
-    n_classes: int = 0
+    n_classes: int = 0  # of all targets together
     features_per_tree: int = 0  # drawn for each tree; 0: all
     bag_size: int = 0  # rows drawn for each tree; 0: all rows, no bag
     replace: bool = True
@@ -45,6 +46,7 @@ class Recipe(NamedTuple):
     missing: str = "error"
     leaf: str | Own = "mean"  # what a node of numbers answers
     monotonic: tuple[int, ...] = ()  # the sign of each feature (see core.monotonic); (): no matter
+    classes_each: tuple[int, ...] = ()  # of several targets of classes, how many each has
 
     @property
     def settings(self) -> Settings:
@@ -142,6 +144,8 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
     if isinstance(criterion, Entered):
         n_side = criterion.side_size(n_rows, n_targets)
         n_memo = criterion.memo_size(n_rows, n_targets)
+    elif recipe.classes_each:
+        n_side = side_size(recipe.classes_each)
     sizes = Sizes(
         n_rows,
         n_features,
@@ -164,24 +168,27 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
     `counted` if it is to count the cuts that it scores."""
     search, leaf = row_of("search", recipe.search), _leaf_of(recipe)
     criterion, name = _criterion_of(recipe, training.y)
+    several = bool(recipe.classes_each) and not isinstance(recipe.criterion, Own)
+    of_sums = isinstance(criterion, Criterion) and not several
     parts = KernelParts(
         criterion.alias_of or name,
         row_of("learner", recipe.learner),
         SEARCHES[search].alias_of or search,
         recipe.limits.rho > 0,
-        training.whole and not recipe.balance_bags and isinstance(criterion, Criterion),
+        training.whole and not recipe.balance_bags and of_sums,
         counted,
         recipe.missing if training.lacking else "error",
         recipe.limits.rho > 0 and recipe.limits.pairs,
         recipe.leaf.name if isinstance(recipe.leaf, Own) else recipe.leaf,
         len(recipe.monotonic) > 0,
+        several,
     )
     return uncompiled(make_grow(criterion, leaf, parts)) if recipe.own else grow_kernel(parts)
 
 
 def _criterion_of(recipe: Recipe, y: np.ndarray) -> tuple[Criterion | Entered, str]:
     if isinstance(recipe.criterion, Own):
-        return own_criterion(recipe.criterion, y), recipe.criterion.name
+        return own_criterion(recipe.criterion, y, recipe.classes_each), recipe.criterion.name
     return CRITERIA[recipe.criterion], recipe.criterion
 
 
@@ -239,9 +246,11 @@ def _grow_in(grow: Callable, training: Training, recipe: Recipe, key, scratch, s
     n_features = len(training.columns.codes)
     features = tree_features(key, n_features, recipe.features_per_tree or n_features)
     signs = np.array(recipe.monotonic, np.int8) if recipe.monotonic else ()
+    slots = first_slots(recipe.classes_each) if recipe.classes_each else ()
     plan = Plan(
-        training.columns, training.y, training.marks, recipe.settings, training.yardstick, signs
-    )
+        training.columns, training.y, training.marks, recipe.settings, training.yardstick, signs,
+        slots,
+    )  # fmt: skip
     return grow(plan, rows, weights, features, key, scratch, stop)
 
 
@@ -268,7 +277,9 @@ def _rows_of(training: Training, recipe: Recipe, key) -> tuple[np.ndarray, np.nd
         counts = bag_counts(key, n_rows, recipe.bag_size, recipe.replace, training.chances)
         weights = counts * weights
         if recipe.balance_bags:
-            weights = weights * balance(training.y[:, 0], counts, recipe.n_classes)
+            n_each = recipe.classes_each or (recipe.n_classes,)
+            for labels, n_classes in zip(training.y.T, n_each, strict=True):
+                weights = weights * balance(labels, counts, n_classes)
     rows = np.flatnonzero(weights > 0.0)
     return rows.astype(np.uint32), weights[rows]
 

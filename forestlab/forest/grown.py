@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.core.tasks import TASKS, variances
+from forestlab.core.tasks import TASKS
 from forestlab.forest.bagging import bags, rows_outside
 from forestlab.forest.growing import Recipe
 from forestlab.forest.normals import Normals
@@ -19,7 +19,8 @@ class Grown(NamedTuple):
     seed: int
     n_rows: int  # that it was grown on
     chances: np.ndarray  # by which bags were drawn; empty: all alike
-    classes: np.ndarray | None  # their labels, sorted; None for numbers
+    # Their labels, sorted, or those of each of several targets; None for numbers.
+    classes: np.ndarray | list[np.ndarray] | None
     normals: Normals | None = None  # of a density: that of each node
 
     @property
@@ -33,25 +34,32 @@ class Grown(NamedTuple):
 
     @property
     def n_targets(self) -> int:
-        return TASKS[self.task].n_targets(self.forest.stats.shape[1])
+        each = self.recipe.classes_each
+        return len(each) or TASKS[self.task].n_targets(self.forest.stats.shape[1])
 
     def of_target(self, target: int) -> "Grown":
-        """The same trees, of which each node keeps the statistics of one target alone, and its
-        variance as impurity."""
-        stats, nodes = (
-            TASKS[self.task].of_target(self.forest.stats, target),
+        """The same trees, of which each node keeps the statistics of one target of several alone,
+        and its variance, of classes that is Gini's, as impurity."""
+        forest, nodes = (
+            of_target(self.forest, self.task, target, self.recipe.classes_each),
             self.forest.nodes.copy(),
         )
-        nodes["impurity"] = variances(stats)[:, 0]
-        means = np.ascontiguousarray(self.forest.means[:, target : target + 1])
-        return self._replace(forest=self.forest._replace(stats=stats, nodes=nodes, means=means))
+        nodes["impurity"] = TASKS[self.task].variance(forest.stats)
+        alone = self._replace(forest=forest._replace(nodes=nodes))
+        if not isinstance(self.classes, list):
+            return alone
+        classes = self.classes[target]
+        recipe = self.recipe._replace(n_classes=len(classes), classes_each=())
+        return alone._replace(recipe=recipe, classes=classes)
 
     def codes(self, y) -> np.ndarray:
         """Numbers as they are, classes as codes; -1 for a class that training did not see."""
         if self.classes is None:
             return np.asarray(y, np.float64)
-        codes = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
-        return np.where(self.classes[codes] == y, codes, -1)
+        if isinstance(self.classes, list):
+            columns = zip(self.classes, np.asarray(y).T, strict=True)
+            return np.stack([_codes(classes, column) for classes, column in columns], axis=1)
+        return _codes(self.classes, y)
 
     def bags(self, n_jobs: int = 1) -> np.ndarray:
         """How often each tree's bag holds each training row, (n_trees, n_rows); 1 without bags."""
@@ -63,3 +71,19 @@ class Grown(NamedTuple):
             return None
         drawn = self.recipe, self.n_rows, self.chances, self.seed
         return rows_outside(*drawn, self.n_trees, n_jobs)
+
+
+def _codes(classes: np.ndarray, y) -> np.ndarray:
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    return np.where(classes[codes] == y, codes, -1)
+
+
+def of_target(forest: Forest, task: str, target: int, classes_each: tuple[int, ...]) -> Forest:
+    """The forest, of which each node keeps the statistics of one target of several alone.
+
+    It answers for that target what the whole one does, to the bit, for every combiner, and any
+    kernel of one target walks it.
+    """
+    stats = TASKS[task].of_target(forest.stats, target, classes_each)
+    means = np.ascontiguousarray(forest.means[:, target : target + 1])
+    return forest._replace(stats=stats, means=means)

@@ -10,7 +10,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy.sparse import hstack
+from scipy.sparse import hstack, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer
@@ -35,7 +35,7 @@ from forestlab.forest import (
 )
 from forestlab.forest.growing import Training
 from forestlab.model import parameters, storage
-from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, score
+from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
 from forestlab.model.values import inside
 from forestlab.tree.grown import visits
 from forestlab.tree.view import TreeView
@@ -91,7 +91,7 @@ class Model(BaseEstimator):
         Parameters
         ----------
         X : (n_rows, n_features) array or data frame of finite numbers, NaN where one is missing
-        y : (n_rows,) classes; or (n_rows,) or (n_rows, n_targets) numbers
+        y : (n_rows,) or (n_rows, n_targets) classes, or numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
         """
@@ -100,7 +100,7 @@ class Model(BaseEstimator):
         targets, classes = self._encode_targets(y)
         params = self.growing_params()
         names = getattr(self, "feature_names_in_", None)
-        sizes = X.shape, len(classes), targets.shape[1]
+        sizes = X.shape, parameters.class_counts(classes), targets.shape[1]
         recipe = parameters.recipe(params, self.task, *sizes, names)
         parameters.require_moderate(X, recipe.learner)
         parameters.warn_of_functions(recipe)
@@ -288,17 +288,18 @@ class Model(BaseEstimator):
 class Predictor(Model):
     """One that answers for rows, with probabilities or means."""
 
-    def _answer(self, X, depth=None, outside=None) -> tuple[np.ndarray, np.ndarray]:
+    def _answer(self, X, depth=None, outside=None) -> tuple[Any, np.ndarray]:
         combine = parameters.combiner(self.combine, self.task)
         if self.recipe_.monotonic:
             parameters.require_order_kept(combine, self.task)
         depth = parameters.depth_limit(depth)
-        n_jobs = parameters.n_threads(self.n_jobs)
-        return combined(self.forest_, self.task, combine, X, depth, n_jobs, outside)
+        n_jobs, each = parameters.n_threads(self.n_jobs), self.recipe_.classes_each
+        return combined(self.forest_, self.task, combine, X, depth, n_jobs, outside, each)
 
-    def predict_trees(self, X, depth=None) -> np.ndarray:
-        """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, or (n_trees, n_rows)
-        numbers; (n_trees, n_rows, n_targets) if there are several targets."""
+    def predict_trees(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
+        """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a
+        list of such; or (n_trees, n_rows) numbers, of several targets (n_trees, n_rows, n_targets).
+        """
         i = self._ends(X, depth)
         i += self.forest_.first_node[:-1, None]
         return self._of_nodes(i)
@@ -308,54 +309,89 @@ class Classifier(ClassifierMixin, Predictor):
     task = "classification"
 
     def _validated(self, X, y):
-        X, y = validate_data(self, X, y, **self._numbers())
-        y = column_or_1d(y, warn=True)
+        X, y = validate_data(self, X, y, multi_output=True, **self._numbers())
+        if issparse(y):
+            raise ValueError("y must be an array: sparse matrices of labels are not taken.")
+        if y.ndim == 1 or y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         return X, y
 
     def _encode_targets(self, y):
-        classes, codes = np.unique(y, return_inverse=True)
-        return codes.reshape(-1, 1).astype(np.float64), classes
+        if y.ndim == 1:
+            classes, codes = np.unique(y, return_inverse=True)
+            return codes.reshape(-1, 1).astype(np.float64), classes
+        columns = [np.unique(column, return_inverse=True) for column in y.T]
+        codes = np.stack([codes for _, codes in columns], axis=1)
+        return codes.astype(np.float64, order="C"), [classes for classes, _ in columns]
 
     def _keep_classes(self, classes) -> None:
         self.classes_ = classes
-        self.n_classes_ = len(classes)
+        self.n_classes_ = parameters.class_counts(classes)
 
     def _class_weights(self, y, targets, classes, given, recipe):
-        in_forest = hasattr(self, "bootstrap")
-        weights = parameters.class_weights(self.class_weight, in_forest)
+        in_forest, n_targets = hasattr(self, "bootstrap"), targets.shape[1]
+        weights = parameters.class_weights(self.class_weight, in_forest, n_targets)
         if weights is None or recipe.balance_bags:
             return None
-        if isinstance(weights, dict):
+        if isinstance(weights, dict | list):
             return compute_sample_weight(weights, y)
         # As in scikit-learn: forests balance what rows weigh, trees how many there are.
         mass = given if in_forest and given is not None else np.ones(len(y))
-        return balance(targets[:, 0], mass, len(classes))
+        n_each = recipe.classes_each or (len(classes),)
+        factors = [balance(labels, mass, n) for labels, n in zip(targets.T, n_each, strict=True)]
+        return np.prod(factors, axis=0)
 
-    def _of_nodes(self, i: np.ndarray) -> np.ndarray:
-        return self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None]
+    def _answer(self, X, depth=None, outside=None) -> tuple[Any, np.ndarray]:
+        answers, voters = super()._answer(X, depth, outside)
+        return self._by_target(answers), voters
 
-    def predict_proba(self, X, depth=None) -> np.ndarray:
-        """Class probabilities (n_rows, n_classes); with `depth` as if grown with that max_depth."""
+    def _by_target(self, answers: np.ndarray) -> np.ndarray | list[np.ndarray]:
+        """Those of one target as they are; of several, which stand side by side, a list."""
+        ends = np.cumsum(self.recipe_.classes_each, dtype=np.intp)[:-1]
+        return answers if self.n_outputs_ == 1 else np.split(answers, ends, axis=-1)
+
+    def _of_nodes(self, i: np.ndarray) -> np.ndarray | list[np.ndarray]:
+        return self._by_target(self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None])
+
+    def predict_proba(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
+        """Class probabilities (n_rows, n_classes), of several targets a list of such; with `depth`
+        as if grown with that max_depth."""
         return self._answer(self._check_X(X), depth)[0]
 
-    def predict_log_proba(self, X, depth=None) -> np.ndarray:
+    def predict_log_proba(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
         """Logarithms of the class probabilities."""
+        found = self.predict_proba(X, depth)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, depth))
+            return [np.log(p) for p in found] if isinstance(found, list) else np.log(found)
 
     def predict(self, X, depth=None) -> np.ndarray:
-        """Classes, (n_rows,); with `depth` as if grown with that max_depth."""
+        """Classes, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that
+        max_depth."""
         return self._decided(self.predict_proba(X, depth))
 
     def _decided(self, probabilities) -> np.ndarray:
-        return self.classes_[probabilities.argmax(axis=1)]
+        if self.n_outputs_ == 1:
+            return self.classes_[probabilities.argmax(axis=1)]
+        each = zip(self.classes_, probabilities, strict=True)
+        return np.stack([classes[p.argmax(axis=1)] for classes, p in each], axis=1)
 
     def _answered(self, answers) -> AnsweredClassifier:
         return AnsweredClassifier(self._decided(answers), answers, self.classes_)
 
     def _keep_oob(self, answers) -> None:
         self.oob_decision_function_ = answers
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Accuracy; of several targets the share of rows of which all are right, as scikit-learn
+        has it for 0 and 1."""
+        return accuracy(y, self.predict(X), sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
 
 
 class Regressor(RegressorMixin, Predictor):
@@ -414,7 +450,7 @@ class ManyTrees(Model):
 
 
 class Voters(ManyTrees, Predictor):
-    def predict_oob(self, X, depth=None) -> tuple[np.ndarray, np.ndarray]:
+    def predict_oob(self, X, depth=None) -> tuple[Any, np.ndarray]:
         """Out-of-bag answers for the training rows: each asks the trees that left it out.
 
         Parameters
@@ -423,8 +459,8 @@ class Voters(ManyTrees, Predictor):
 
         Returns
         -------
-        answers : (n_rows, n_classes) probabilities or (n_rows, n_targets) means; NaN for a row that
-            no tree left out
+        answers : (n_rows, n_classes) probabilities, of several targets a list of such; or
+            (n_rows, n_targets) means; NaN for a row that no tree left out
         voters : (n_rows,) the number of trees asked
         """
         X = self._check_X(X)
@@ -435,7 +471,7 @@ class Voters(ManyTrees, Predictor):
             )
         return self._answer_oob(X, depth)
 
-    def _answer_oob(self, X, depth=None) -> tuple[np.ndarray, np.ndarray]:
+    def _answer_oob(self, X, depth=None) -> tuple[Any, np.ndarray]:
         outside = self.grown.outside(parameters.n_threads(self.n_jobs))
         return self._answer(X, depth, outside)
 
@@ -462,5 +498,6 @@ class Voters(ManyTrees, Predictor):
             )
         self.oob_score_ = np.nan
         if voted.any():
-            answered = self._answered(answers[voted])
+            several = isinstance(answers, list)
+            answered = self._answered([p[voted] for p in answers] if several else answers[voted])
             self.oob_score_ = score(self.oob_score, answered, X[voted], y[voted])

@@ -107,7 +107,8 @@ def _name(estimator, model) -> None:
 def _numbered(tree):
     """A tree of one of scikit-learn's forests, which predicts the numbers of classes."""
     if hasattr(tree, "classes_"):
-        tree.classes_ = np.arange(tree.n_classes_, dtype=np.float64)
+        each = [np.arange(n, dtype=np.float64) for n in np.atleast_1d(tree.n_classes_)]
+        tree.classes_ = each if tree.n_outputs_ > 1 else each[0]
     if hasattr(tree, "feature_names_in_"):
         del tree.feature_names_in_  # it is asked with arrays, and would warn of missing names
     return tree

@@ -84,4 +84,13 @@ def joined(trees: Sequence, like) -> Forest:
 def _answers_like(tree, forest) -> bool:
     names = ("n_features_in_", "n_outputs_")
     same = all(getattr(tree, name, None) == getattr(forest, name) for name in names)
-    return same and np.array_equal(getattr(tree, "classes_", ()), getattr(forest, "classes_", ()))
+    return same and same_classes(getattr(tree, "classes_", ()), getattr(forest, "classes_", ()))
+
+
+def same_classes(some, others) -> bool:
+    """Are classes equal, or those of each target?"""
+    if isinstance(some, list) != isinstance(others, list):
+        return False
+    if isinstance(some, list):
+        return len(some) == len(others) and all(map(np.array_equal, some, others))
+    return np.array_equal(some, others)

@@ -16,7 +16,7 @@ from joblib import effective_n_jobs
 
 from forestlab.core.arrays import Limits
 from forestlab.core.combine import COMBINERS
-from forestlab.core.criteria import CRITERIA, fitting
+from forestlab.core.criteria import CRITERIA, Criterion, Entered, fitting
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
@@ -33,11 +33,12 @@ DESCRIPTIONS = {
     "criterion": (
         "str or callable",
         "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
-        "is in bits. `gaussian` and `kde` are differential entropies in nats, of a normal "
-        "distribution (`gaussian_diagonal`: of each target by itself) and of a kernel density "
-        "estimate; `poisson` takes no y below 0. Or a function of (y, weights), which returns the "
-        "impurity of rows with these targets (classes by their codes, 0 for the first of "
-        "`classes_`) and weights: it works at once, uncompiled, and so on small data.",
+        "is in bits. Of several targets of classes it is the mean of theirs. `gaussian` and `kde` "
+        "are differential entropies in nats, of a normal distribution (`gaussian_diagonal`: of "
+        "each target by itself) and of a kernel density estimate; `poisson` takes no y below 0. Or "
+        "a function of (y, weights), which returns the impurity of rows with these targets "
+        "(classes by their codes, 0 for the first of `classes_`; a column for each of several "
+        "targets) and weights: it works at once, uncompiled, and so on small data.",
     ),
     "max_depth": ("int or None, default=None", "Depth at which a tree stops; None: no limit."),
     "min_samples_split": (
@@ -133,8 +134,9 @@ DESCRIPTIONS = {
         "How the trees' answers become one: {combiners}. Read when predicting.",
     ),
     "class_weight": (
-        'dict, "balanced", "balanced_subsample" or None, default=None',
-        "Weights of the classes, which multiply those of rows; balanced: inverse to their "
+        'dict, list of dicts, "balanced", "balanced_subsample" or None, default=None',
+        "Weights of the classes, which multiply those of rows; of several targets a list of dicts, "
+        "and all multiply; balanced: inverse to their "
         "frequency, in all rows or (forests only) in each tree's own rows. With a bootstrap rows "
         "are drawn by them, and then count the same, as in scikit-learn since 1.9; those of "
         '"balanced_subsample" weigh the rows that were drawn.',
@@ -306,15 +308,17 @@ def _signs_by_name(given: Mapping, names) -> list[int]:
     return [given.get(name, 0) for name in known]
 
 
-def require_monotone(params: dict[str, Any], task: str, n_classes: int, n_targets: int) -> None:
+def require_monotone(
+    params: dict[str, Any], task: str, n_classes: int | list[int], n_targets: int
+) -> None:
     """Refuse what constrained answers are not defined for, or would not stay in order with."""
-    if task == "classification" and n_classes > 2:
+    if n_targets > 1:
+        raise ValueError(f"monotonic_cst constrains one target; got {n_targets}.")
+    if isinstance(n_classes, int) and n_classes > 2:
         raise ValueError(
             "monotonic_cst constrains the probability of the second of two classes; "
             f"got {n_classes} classes."
         )
-    if n_targets > 1:
-        raise ValueError(f"monotonic_cst constrains one target; got {n_targets}.")
     learner = name_of("learner", option_value("learner", params))
     if learner != "axis":
         raise ValueError(
@@ -341,16 +345,22 @@ def require_order_kept(combine: str, task: str) -> None:
 # ---- the recipe --------------------------------------------------------------------------------
 
 
+def class_counts(classes) -> int | list[int]:
+    """How many classes there are, or of several targets how many each has; 0 of numbers."""
+    return list(map(len, classes)) if isinstance(classes, list) else len(classes)
+
+
 def recipe(
     params: dict[str, Any],
     task: str,
     shape: tuple[int, int],
-    n_classes: int,
+    n_classes: int | list[int],
     n_targets: int = 1,
     names=None,
 ) -> Recipe:
     """Check an estimator's parameters, and turn them into what the forest grows by; `names` are
     those of features, if they have any."""
+    each = tuple(n_classes) if isinstance(n_classes, list) else ()
     n_rows, n_features = shape
     whole("n_estimators", params.get("n_estimators", 1), 1)
     flag("warm_start", params.get("warm_start", False))
@@ -378,6 +388,8 @@ def recipe(
     search, learner = option_value("search", params), option_value("learner", params)
     require_rows_alone(name, search, learner)
     require_together(search, learner, name)
+    if each:
+        require_sums(name)
     if limits.pairs:
         require_pairs(search, learner)
     monotonic = signs(params.get("monotonic_cst"), n_features, names)
@@ -389,14 +401,32 @@ def recipe(
         name,
         search,
         limits,
-        n_classes,
+        sum(each) if isinstance(n_classes, list) else n_classes,
         learner=learner,
         missing=one_of("missing", params.get("missing", "error"), MISSING),
         features_per_tree=n_features_drawn if per_tree else 0,
         leaf=leaf(params.get("leaf", "mean")),
         monotonic=() if n_classes == 1 else monotonic,  # one class has one answer
+        classes_each=each,
         **_bag(params, n_rows),
     )
+
+
+def require_sums(criterion: str | Own) -> None:
+    """Refuse a criterion of classes, which can only be somebody's own, that is of one target."""
+    if isinstance(criterion, Own):
+        return
+    row = CRITERIA[criterion]
+    if isinstance(row, Entered) or row.scan is not None:
+        others = listed(key for key, it in CRITERIA.items() if _is_of_sums(it))
+        raise ValueError(
+            f"criterion={criterion!r} is of one target of classes; for several it must be one of "
+            f"{others}."
+        )
+
+
+def _is_of_sums(row: Criterion | Entered) -> bool:
+    return isinstance(row, Criterion) and row.scan is None and row.task == "classification"
 
 
 def require_together(search: Options, learner: Options, criterion: str | Own) -> None:
@@ -577,13 +607,18 @@ def require_squares(y: np.ndarray, weights: np.ndarray | None, name: str = "y") 
         )
 
 
-def class_weights(given, in_forest: bool):
+def class_weights(given, in_forest: bool, n_targets: int = 1):
     """class_weight in the form that scikit-learn's compute_sample_weight takes."""
+    if n_targets > 1 and isinstance(given, list):
+        if len(given) != n_targets or not all(isinstance(own, dict) for own in given):
+            _refuse("class_weight", given, f"a list of {n_targets} dicts, one for each target")
+        return [class_weights(own, in_forest) for own in given]
     names = ("balanced", "balanced_subsample") if in_forest else ("balanced",)
     if given is None or (isinstance(given, str) and given in names):
         return given and "balanced"
-    if not isinstance(given, dict):
-        _refuse("class_weight", given, f"a dict, {listed(names)} or None")
+    if not isinstance(given, dict) or n_targets > 1:
+        a_dict = "a dict" if n_targets == 1 else "a list of dicts, one for each target"
+        _refuse("class_weight", given, f"{a_dict}, {listed(names)} or None")
     for label, weight in given.items():
         at_least_0(f"class_weight[{label!r}]", weight)
     return given

@@ -7,7 +7,7 @@ from forestlab.core.arrays import Forest, n_trees
 from forestlab.model import interop, parameters
 from forestlab.model.base import Voters
 from forestlab.model.manifold import Neighbourly
-from forestlab.model.members import Members, joined
+from forestlab.model.members import Members, joined, same_classes
 from forestlab.tree.grown import GrownTree
 
 
@@ -112,7 +112,7 @@ class Ensemble(Voters, Neighbourly):
         parameters.require_more(self.n_estimators, n_trees(begun))
         same = (
             training.y.shape == (before.n_rows, self.n_outputs_)
-            and np.array_equal(classes, getattr(self, "classes_", ()))
+            and same_classes(classes, getattr(self, "classes_", ()))
             and np.array_equal(training.chances, before.chances)
             and recipe.bag_size == before.recipe.bag_size
             and recipe.replace == before.recipe.replace

@@ -3,6 +3,7 @@
     format.json      version, estimator, parameters, recipe, and fitted values that are no arrays
     forest.NAME.npy  the arrays of core.arrays.Forest
     NAME.npy         other fitted arrays: classes_, feature_names_in_, oob_…
+    NAME.K.npy       those of target K, where several have one each
 
 Reading runs nothing: arrays are read without pickle, and trees are checked before a kernel, which
 does not look at bounds, may walk them.
@@ -55,8 +56,11 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
     its name, which tells by what the model was grown and cannot be fitted again.
     """
     forest, recipe = fitted["forest_"], fitted["recipe_"]
+    lists = {name: value for name, value in fitted.items() if _are_arrays(value)}
     arrays = {name: value for name, value in fitted.items() if isinstance(value, np.ndarray)}
-    plain = (int, float, np.generic)
+    arrays |= {f"{name}.{k}": one for name, each in lists.items() for k, one in enumerate(each)}
+    fitted = {name: value for name, value in fitted.items() if name not in lists}
+    plain = (int, float, list, np.generic)
     values = {name: _plain(value) for name, value in fitted.items() if isinstance(value, plain)}
     params = params | {own.what: own.name for own in recipe.own}
     text = {
@@ -68,12 +72,19 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
         "values": values,
         "objects": [name for name, array in arrays.items() if array.dtype == object],
     }
+    if lists:
+        text["lists"] = {name: len(each) for name, each in lists.items()}
     arrays = {name: _without_objects(name, array) for name, array in arrays.items()}
     arrays |= {f"forest.{name}": getattr(forest, name) for name in FOREST}
     arrays |= {MEANS: forest.means} if forest.means.shape[1] else {}
     arrays[TEXT] = np.frombuffer(json.dumps(text).encode(), np.uint8)
     with whole_file(Path(path)) as written, open(written, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+def _are_arrays(value) -> bool:
+    """Is it a list of arrays, one for each of several targets?"""
+    return isinstance(value, list) and all(isinstance(one, np.ndarray) for one in value)
 
 
 def _without_objects(name: str, array: np.ndarray) -> np.ndarray:
@@ -187,7 +198,10 @@ def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     recipe = _recipe(text["recipe"])
     check_bags(recipe, text["values"]["n_rows_"], arrays["chances_"])
     arrays |= {name: arrays[name].astype(object) for name in text["objects"]}
-    return {"forest_": forest, "recipe_": recipe, **text["values"], **arrays}
+    sizes = text.get("lists", {})
+    lists = {name: [arrays.pop(f"{name}.{k}") for k in range(sizes[name])] for name in sizes}
+    check_targets(recipe, forest, lists.get("classes_"))
+    return {"forest_": forest, "recipe_": recipe, **text["values"], **arrays, **lists}
 
 
 def _recipe(text: dict) -> Recipe:
@@ -196,13 +210,14 @@ def _recipe(text: dict) -> Recipe:
         return _recipe_of_today(Recipe(limits=former, **text))
     values: dict[str, Any] = {group: from_node(group, text[group]) for group in OPTIONS}
     values["monotonic"] = tuple(text.get("monotonic", ()))
+    values["classes_each"] = tuple(text.get("classes_each", ()))
     return Recipe(**text | values | {"limits": Limits(**text["limits"])})
 
 
 def _unplain(name: str, value):
     if isinstance(value, dict):
         return from_node(name, value) if "name" in value else dict(value["pairs"])
-    return value
+    return [_unplain(name, item) for item in value] if isinstance(value, list) else value
 
 
 # ---- of before, when options were no values, and values not missing ---------------------------
@@ -270,6 +285,14 @@ def check_forest(forest: Forest, n_features: int) -> None:
     _check(len(np.unique(children)) == len(children) == len(nodes) - len(sizes), "children")
     for t in range(len(sizes)):
         check_questions(tree_of(forest, t), n_features)
+
+
+def check_targets(recipe: Recipe, forest: Forest, classes: list[np.ndarray] | None) -> None:
+    """Raise ValueError unless statistics are those of as many classes as each of several targets
+    has."""
+    each = recipe.classes_each
+    _check(each == tuple(map(len, classes or ())), "classes")
+    _check(not each or sum(each) == forest.stats.shape[1], "classes")
 
 
 def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:

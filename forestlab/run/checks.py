@@ -53,6 +53,8 @@ def _check_draws(config: Config) -> None:
             f"study.draws={draws} needs a data set whose truth is known: "
             f"{', '.join(TRUTHS)}; got dataset={config.dataset.name}."
         )
+    if config.dataset.one_hot:
+        raise ConfigError(f"study.draws={draws} needs one target; got dataset.one_hot=True.")
     for key in ("rescale", "drop"):
         if getattr(config.dataset, key):
             raise ConfigError(

@@ -25,7 +25,7 @@ class Data(NamedTuple):
     dataset: datasets.Dataset
     digest: str
     X: np.ndarray  # (n, n_features)
-    y: np.ndarray  # (n, …), with noise on training labels if that is wanted
+    y: np.ndarray  # (n,) or (n, n_targets), with noise on training labels if that is wanted
     parts: datasets.Parts
     task: str  # of the run
 
@@ -187,7 +187,7 @@ def recipe(config: Config, data: Data):
     params = model.growing_params()
     parameters.n_threads(config.n_jobs)
     parameters.class_weights(params.get("class_weight"), config.model.name != "tree")
-    n_classes = len(np.unique(y)) if TASKS[data.task].has_classes else 0
+    n_classes = _class_counts(y) if TASKS[data.task].has_classes else 0
     n_targets = y.shape[1] if y.ndim > 1 else 1
     sizes = (len(y), data.X.shape[1]), n_classes, n_targets
     found = parameters.recipe(params, data.task, *sizes)
@@ -206,6 +206,11 @@ def _require_columns(config: Config, data: Data) -> None:
             f"criterion={name} takes up to {MOST_COLUMNS} columns with task={data.task}, and "
             f"dataset={config.dataset.name} has {n_columns}: choose gaussian_diagonal."
         )
+
+
+def _class_counts(y: np.ndarray) -> int | list[int]:
+    """The number of classes, or that of each of several targets."""
+    return len(np.unique(y)) if y.ndim == 1 else [len(np.unique(column)) for column in y.T]
 
 
 def criterion(config: Config, task: str) -> str:

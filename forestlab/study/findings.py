@@ -78,9 +78,16 @@ def _found(look: Look, name: str, targets: tuple[str, ...]) -> Findings:
                 parts[key] = found
     return Findings(
         task=grown.task,
-        classes=None if grown.classes is None else grown.classes.tolist(),
+        classes=_listed(grown.classes),
         surfaces=look.surfaces,
         first_depth=look.n_depths - 1 if name == "off" else 0,
         parts=parts,
         by_target=look.by_target,
     )
+
+
+def _listed(classes) -> list | None:
+    """Labels as Python's own; of several targets a list of such."""
+    if isinstance(classes, list):
+        return [own.tolist() for own in classes]
+    return None if classes is None else classes.tolist()

@@ -50,6 +50,11 @@ class Look(NamedTuple):
         return not TASKS[self.grown.task].of_features
 
     @property
+    def several_classes(self) -> bool:
+        """Whether these are several targets of classes, all of them together."""
+        return self.has_classes and bool(self.by_target)
+
+    @property
     def n_features(self) -> int:
         return self.data["train"][0].shape[1]
 
@@ -63,7 +68,7 @@ class Findings(NamedTuple):
     """Splits are "train", "valid", "test" and "oob"; those without rows are not there."""
 
     task: str
-    classes: list | None
+    classes: list | None  # of several targets a list of theirs
     surfaces: dict[str, Surface]  # by split
     first_depth: int  # that curves begin at
     parts: Mapping[str, Any]  # by name, what was found; not those with nothing to tell

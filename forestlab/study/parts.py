@@ -15,6 +15,7 @@ from forestlab.study import (
     cuts,
     density,
     detection,
+    exact_match,
     first_tree,
     importance,
     intervals,
@@ -34,6 +35,7 @@ from forestlab.study.part import Part
 
 PARTS: dict[str, Part] = {
     "curves": curves.PART,
+    "exact_match": exact_match.PART,
     "by_trees": by_trees.PART,
     "chosen": chosen.PART,
     "confusion": confusion.PART,

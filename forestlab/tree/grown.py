@@ -26,7 +26,8 @@ class GrownTree(TreeView):
     children_left, children_right : (n_nodes,) the child's number; -1 in a leaf
     feature, threshold : (n_nodes,) a row goes left where X[feature] <= threshold; -2 in a leaf
     missing_go_to_left : (n_nodes,) 1 where a missing value goes left
-    value : (n_nodes, n_outputs, n_classes) shares of the classes, or (n_nodes, n_outputs, 1) means
+    value : (n_nodes, n_outputs, n_classes) shares of the classes, 0 behind those of an output that
+        has fewer; or (n_nodes, n_outputs, 1) means
     impurity, n_node_samples, weighted_n_node_samples : (n_nodes,) of a node's training rows
     """
 
@@ -50,15 +51,16 @@ class GrownTree(TreeView):
 
     @property
     def n_outputs(self) -> int:
-        return 1 if self.class_names is not None else self.n_answers
+        return len(self.names_each) or self.n_answers
 
     @property
     def max_n_classes(self) -> int:
-        return 1 if self.class_names is None else len(self.class_names)
+        return int(self.n_classes.max())
 
     @property
     def n_classes(self) -> np.ndarray:
-        return np.full(self.n_outputs, self.max_n_classes, np.intp)
+        each = [len(names) for names in self.names_each]
+        return np.array(each or [1] * self.n_outputs, np.intp)
 
     # -- arrays
 
@@ -85,10 +87,13 @@ class GrownTree(TreeView):
 
     @cached_property
     def value(self) -> np.ndarray:
-        answers = TASKS[self.task].answers(self.tree.stats)
-        return _fixed(
-            answers[..., None] if self.class_names is None else answers[:, None], np.float64
-        )
+        answers = TASKS[self.task].answers
+        if self.class_names is None:
+            return _fixed(answers(self.tree.stats)[..., None], np.float64)
+        shares = np.zeros((self.n_nodes, self.n_outputs, self.max_n_classes))
+        for k, weights in enumerate(self.weights_each(self.tree.stats)):
+            shares[:, k, : weights.shape[1]] = answers(weights)
+        return _fixed(shares, np.float64)
 
     @cached_property
     def impurity(self) -> np.ndarray:
@@ -115,8 +120,8 @@ class GrownTree(TreeView):
 
     def predict(self, X, depth: int | None = None) -> np.ndarray:
         """The value of each row's end, as scikit-learn's `Tree` has it: (n_rows, n_classes) shares
-        of the classes, or (n_rows, 1) or (n_rows, n_outputs, 1) means. Labels are the estimator's.
-        """
+        of the classes, or (n_rows, 1) means; with several outputs a dimension more, as `value` has.
+        Labels are the estimator's."""
         values = self.value[self._ends(X, depth)]
         return values[:, 0] if self.n_outputs == 1 else values
 

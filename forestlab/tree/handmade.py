@@ -54,6 +54,7 @@ def build_tree(
         {"value": 9}, or just 9                                      a leaf, here of regression
         {"value": "decline", "weight": 3}                            a leaf of one class
         {"value": {"accept": 2, "decline": 1}}                       a leaf of several, by weight
+        {"value": ["decline", {"late": 2, "soon": 1}]}               of two targets, see class_names
         {"feature": "salary", "cut": 50000, "left": …, "right": …}   left if salary ≤ 50000
         {"feature": 0, "between": [2, 5], …}                         left if 2 < x0 ≤ 5
         {"weights": {"a": 2, "b": -1}, "cut": 0.5, …}                left if 2·a − b ≤ 0.5
@@ -68,7 +69,8 @@ def build_tree(
     description : dict
     feature_names : the columns' names. Without them: names in their order of appearance, or
         x0, x1, … for features given by number
-    class_names : the labels in their order; sorted if not given
+    class_names : the labels in their order; sorted if not given. A list of such lists if there are
+        several targets of classes
     task : "classification" or "regression"; by default classification if values are text or bools
 
     The description's root may hold the last three itself.
@@ -81,9 +83,9 @@ def build_tree(
     task = task or root.get("task") or _guess_task(pieces, labels)
     require_task(task)
     if TASKS[task].has_classes:
-        labels = _labels(pieces) if labels is None else np.asarray(labels).tolist()
+        labels = _labels(pieces) if labels is None else _listed(labels)
     tree = _read(pieces, names, labels if TASKS[task].has_classes else None)
-    _sum_up(tree, task)
+    _sum_up(tree, task, len(labels[0]) if labels and _are_several(labels) else None)
     return TreeView(tree, task, names, labels)
 
 
@@ -173,6 +175,18 @@ def _labels(pieces: list[_Piece]) -> list:
     return np.unique([label for label in labels if isinstance(label, str)] or labels).tolist()
 
 
+def _are_several(labels) -> bool:
+    """Whether there is a list of labels for each of several targets."""
+    return bool(labels) and isinstance(labels[0], list)
+
+
+def _listed(labels) -> list:
+    """Labels as Python's own, of each target if there are several."""
+    if len(labels) and np.ndim(labels[0]) == 1:
+        return [np.asarray(own).tolist() for own in labels]
+    return np.asarray(labels).tolist()
+
+
 def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:
     """The tree with its questions, children and leaves, not yet summed up."""
     nodes = np.zeros(len(pieces), NODE)
@@ -251,6 +265,14 @@ def _read_leaf(content: dict, labels: list | None) -> list[float]:
     if labels is None:
         means = [_number(v, "value") for v in (value if isinstance(value, list) else [value])]
         return [weight, *means, *(0.0 for _ in means)]
+    if _are_several(labels):
+        fits = isinstance(value, list) and len(value) == len(labels)
+        _need(fits, f"value must be a list of {len(labels)} labels, not {value!r}")
+        pairs = zip(value, labels, strict=True)
+        each = [_read_leaf({"value": said, "weight": weight}, own) for said, own in pairs]
+        same = np.allclose([sum(own) for own in each], sum(each[0]), 1e-9, 0)
+        _need(same, f"all targets of a leaf must have the same weight, not {value!r}")
+        return [number for own in each for number in own]
     _need(isinstance(value, dict | LABEL), f"value must be a label or label: weight, not {value!r}")
     weights = value if isinstance(value, dict) else {value: weight}
     for label in weights:
@@ -260,13 +282,14 @@ def _read_leaf(content: dict, labels: list | None) -> list[float]:
     return stats
 
 
-def _sum_up(tree: Tree, task: str) -> None:
-    """Fill in the inner nodes' statistics, children first, and all weights."""
+def _sum_up(tree: Tree, task: str, n_first: int | None) -> None:
+    """Fill in the inner nodes' statistics, children first, and all weights; of several targets of
+    classes the first has `n_first`."""
     nodes, stats = tree.nodes, tree.stats
     for i in reversed(np.flatnonzero(nodes["kind"] != LEAF)):
         left, right = stats[nodes["left"][[i]]], stats[nodes["right"][[i]]]
         stats[i] = TASKS[task].joined(left, right)
-    nodes["weight"] = TASKS[task].weight(stats)
+    nodes["weight"] = TASKS[task].weight(stats[:, :n_first])
     nodes["impurity"] = np.nan
 
 

@@ -3,7 +3,7 @@
 A *question* is what an inner node asks of a row, such as "salary ≤ 50000"; a row for which it holds
 goes left, by the edge called *yes*. Its words are made by `question` alone, for text, walks and
 drawings alike. The *value* of a node is what the tree would answer if it ended there: a label, or
-a mean.
+a mean; a list of them if there are several targets.
 """
 
 from collections.abc import Sequence
@@ -68,7 +68,8 @@ class TreeView:
     tree : core.arrays.Tree
     task : "classification", "regression" or "density"
     feature_names : one for each column of X
-    class_names : one for each class; None for regression, or to number the classes
+    class_names : one for each class, or a list of such for each of several targets; None for
+        regression, or to number the classes
     """
 
     def __init__(self, tree: Tree, task: str, feature_names: Sequence[str], class_names=None):
@@ -76,12 +77,21 @@ class TreeView:
         self.tree = tree
         self.task = task
         self.feature_names = [str(name) for name in feature_names]
-        self.class_names: np.ndarray | None = None
+        self.class_names: np.ndarray | list[np.ndarray] | None = None
         if TASKS[task].has_classes:
             n_classes = tree.stats.shape[1]
-            self.class_names = np.asarray(range(n_classes) if class_names is None else class_names)
-            if len(self.class_names) != n_classes:
-                raise ValueError(f"{len(self.class_names)} class names for {n_classes} classes")
+            named = range(n_classes) if class_names is None else class_names
+            self.class_names = _as_names(named)
+            n_names = sum(map(len, self.names_each))
+            if n_names != n_classes:
+                raise ValueError(f"{n_names} class names for {n_classes} classes")
+
+    @property
+    def names_each(self) -> list[np.ndarray]:
+        """The class names of each target; none for regression."""
+        if self.class_names is None:
+            return []
+        return self.class_names if isinstance(self.class_names, list) else [self.class_names]
 
     @cached_property
     def depths(self) -> np.ndarray:
@@ -111,12 +121,13 @@ class TreeView:
         return question(self.tree, i, self.feature_names)
 
     def value_of(self, i: int):
-        """A label, a mean, or a list of means."""
+        """A label or a mean; of several targets a list."""
         return self._values(self.tree.stats[[i]]).tolist()[0]
 
     def value_text(self, i: int, decimals: int = 3) -> str:
         if self.class_names is not None:
-            return str(self.value_of(i))
+            labels, several = self.value_of(i), isinstance(self.class_names, list)
+            return f"[{', '.join(map(str, labels))}]" if several else str(labels)
         means = [
             f"{mean:.2g}" if 0 < abs(mean) < 10**-decimals else rounded(mean, decimals)
             for mean in np.atleast_1d(self.value_of(i))
@@ -131,8 +142,10 @@ class TreeView:
             facts["impurity"] = f"impurity {rounded(node['impurity'], decimals)}"
         facts["weight"] = f"weight {rounded(node['weight'], decimals)}"
         if self.class_names is not None:
-            weights = self._class_weights(i).items()
-            facts["classes"] = ", ".join(f"{c}: {rounded(w, decimals)}" for c, w in weights)
+            facts["classes"] = " | ".join(
+                ", ".join(f"{c}: {rounded(w, decimals)}" for c, w in weights.items())
+                for weights in self._class_weights(i)
+            )
         return facts
 
     def shown(self, max_depth: int | None = None) -> list[int]:
@@ -149,20 +162,32 @@ class TreeView:
         n = int(outside.argmax()) if outside.any() else len(outside)
         return n, int(self.depths[i : i + 1 + n].max() - self.depths[i])
 
+    def weights_each(self, stats: np.ndarray) -> list[np.ndarray]:
+        """The class weights of each target, (n, n_classes) each; none for regression."""
+        ends = np.cumsum([len(names) for names in self.names_each])
+        return np.split(stats, ends, axis=1)[:-1]
+
     def _values(self, stats: np.ndarray) -> np.ndarray:
         if self.class_names is not None:
-            return self.class_names[stats.argmax(axis=1)]
+            weights = zip(self.names_each, self.weights_each(stats), strict=True)
+            labels = [names[of_target.argmax(axis=1)] for names, of_target in weights]
+            return np.stack(labels, axis=1) if isinstance(self.class_names, list) else labels[0]
         means = TASKS[self.task].answers(stats)
         return means[:, 0] if self.n_answers == 1 else means
 
-    def _class_weights(self, i: int) -> dict[Any, float]:
-        pairs = zip(np.asarray(self.class_names).tolist(), self.tree.stats[i].tolist(), strict=True)
-        return {label: weight for label, weight in pairs if weight}
+    def _class_weights(self, i: int) -> list[dict[Any, float]]:
+        """Of each target, by label; without those that are not there."""
+        found = []
+        weights = self.weights_each(self.tree.stats[[i]])
+        for names, of_target in zip(self.names_each, weights, strict=True):
+            pairs = zip(names.tolist(), of_target[0].tolist(), strict=True)
+            found.append({label: weight for label, weight in pairs if weight})
+        return found
 
     # -- rows
 
     def predict(self, X, depth: int | None = None) -> np.ndarray:
-        """Labels (n,), or means (n,) or (n, n_targets), of the tree or of the tree cut at a depth.
+        """Labels or means, (n,) or (n, n_targets), of the tree or of the tree cut at a depth.
 
         Where a missing value goes both ways, the end that gets most of the row answers.
         """
@@ -265,12 +290,14 @@ class TreeView:
                 pieces[i] = self._describe_question(i) | children
         names: dict[str, Any] = {"task": self.task, "feature_names": list(self.feature_names)}
         if self.class_names is not None:
-            names["class_names"] = self.class_names.tolist()
+            each = [own.tolist() for own in self.names_each]
+            names["class_names"] = each if isinstance(self.class_names, list) else each[0]
         return pieces[0] | names
 
     def _describe_leaf(self, i: int) -> dict:
-        if self.class_names is not None and len(self._class_weights(i)) > 1:
-            return {"value": self._class_weights(i)}
+        weights = self._class_weights(i)
+        if any(len(of_target) > 1 for of_target in weights):
+            return {"value": weights if isinstance(self.class_names, list) else weights[0]}
         weight = float(self.tree.nodes["weight"][i])
         return {"value": self.value_of(i)} | ({} if weight == 1 else {"weight": weight})
 
@@ -288,6 +315,13 @@ class TreeView:
         return (
             f"{type(self).__name__}({self.task}, {count(self.n_nodes, 'node')}, depth {self.depth})"
         )
+
+
+def _as_names(given) -> np.ndarray | list[np.ndarray]:
+    """Class names, or a list of those of each target."""
+    if len(given) and np.ndim(given[0]) == 1:
+        return [np.asarray(names) for names in given]
+    return np.asarray(given)
 
 
 def _depth(depth: int | None) -> int:

@@ -701,6 +701,93 @@ def test_several_targets_of_a_file(kind, tmp_path):
     np.testing.assert_array_equal(one.target, dataset.target[:, 2])
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_several_targets_of_classes(kind, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "x": range(8),
+            "colour": ["red", "blue"] * 4,
+            "size": [1, 2, 3, 10] * 2,
+            "truth": [True, False] * 4,
+            "length": [0.5, 2.5] * 4,
+        }
+    )
+    path = write(frame, tmp_path / f"mine.{kind}")
+
+    def named(*names, **more):
+        drop = [name for name in frame if name not in ("x", *names)]
+        return loaded(kind, **{"path": path, "target": list(names), "drop": drop} | more)
+
+    mixed = named("colour", "size")
+    assert (mixed.task, mixed.target_names) == ("classification", ("colour", "size"))
+    assert mixed.target.tolist()[:2] == [["red", "1"], ["blue", "2"]]
+    assert set(mixed.target[:, 1]) == {"1", "2", "3", "10"}
+    numbers = named("size", "truth")  # of numbers alone nobody knows that they are classes
+    assert (numbers.task, numbers.target.dtype.kind) == ("regression", "f")
+    said = named("size", "truth", task="classification")
+    assert (said.task, said.target.tolist()[0]) == ("classification", ["1", "True"])
+    whole = named("size", "x", task="classification", drop=["colour", "truth"])
+    assert whole.target.dtype == np.int64
+    assert len({digest(one) for one in (mixed, numbers, said, named("size", "colour"))}) == 4
+
+
+def test_rows_of_several_classes_are_kept_by_their_shares(tmp_path):
+    """A class is what all targets say together."""
+    rng = np.random.default_rng(0)
+    classes = rng.permutation(np.repeat([0, 1, 2, 3], [40, 80, 120, 160]))
+    frame = pd.DataFrame({"x": rng.normal(size=400)})
+    frame = frame.assign(a=np.array(["u", "v"])[classes // 2], b=np.array(["s", "t"])[classes % 2])
+    options = {"path": write(frame, tmp_path / "mine.csv"), "target": ["a", "b"]}
+    some, whole = loaded("csv", n_samples=100, **options), loaded("csv", **options)
+    config = DatasetConfig("csv", stratify=True, test_size=0.25, **options)
+    for target in some.target, whole.target[split(whole, config).test]:
+        assert np.unique(target, axis=0, return_counts=True)[1].tolist() == [10, 20, 30, 40]
+
+
+# ---- one-hot -----------------------------------------------------------------------------------
+
+
+def test_one_hot_is_a_target_for_each_class():
+    iris, hot = loaded("iris"), loaded("iris", one_hot=True)
+    assert hot.task == "classification"
+    assert hot.target_names == ("setosa", "versicolor", "virginica")
+    assert hot.target.dtype == np.int64
+    assert (hot.target.sum(axis=1) == 1).all()
+    named = np.array(hot.target_names)[hot.target.argmax(axis=1)]
+    assert named.tolist() == iris.target.tolist()
+    assert digest(hot) != digest(iris)
+    assert loaded("digits", one_hot=True).target_names == tuple("0123456789")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"stratify": True}, {"n_samples": 90}, {"n_samples": 90, "stratify": True}]
+)
+def test_one_hot_rows_are_the_same_rows(options):
+    """In samples and splits."""
+    configs = [DatasetConfig("iris", one_hot=one_hot, **options) for one_hot in (False, True)]
+    plain, hot = map(load, configs)
+    np.testing.assert_array_equal(plain.frame, hot.frame)
+    for rows, others in zip(*(map(split, (plain, hot), configs)), strict=True):
+        np.testing.assert_array_equal(rows, others)
+
+
+def test_one_hot_noise_is_that_of_the_classes():
+    labels = loaded("iris").target
+    classes = np.unique(labels)
+    hot = (labels[:, None] == classes).astype(np.int64)
+    noisy = noisy_labels(labels, 0.3, 5)
+    assert 0.2 < (noisy != labels).mean() <= 0.3
+    np.testing.assert_array_equal(noisy_labels(hot, 0.3, 5), noisy[:, None] == classes)
+
+
+def test_one_hot_needs_two_classes(tmp_path):
+    with pytest.raises(DataError, match=r"dataset.one_hot=true needs one target .* has numbers"):
+        loaded("diabetes", one_hot=True)
+    path = write(pd.DataFrame({"x": [1, 2], "y": ["a", "a"]}), tmp_path / "one.csv")
+    with pytest.raises(DataError, match=r"dataset.one_hot=true needs two classes"):
+        loaded("csv", path=path, one_hot=True)
+
+
 def test_several_targets_of_ones_own_need_no_names(monkeypatch):
     def two(config):
         made, noise = load(DatasetConfig("friedman1", n_samples=20)), config.noise or 0.0
@@ -763,8 +850,16 @@ TABLE = pd.DataFrame(
         ({"target": ["size", "size"]}, ["dataset.target", "size", "twice"]),
         ({"target": list(TABLE)}, ["dataset.target", "no feature"]),
         ({"target": ["size", "holes"]}, ["holes", "1 missing"]),
-        ({"target": ["size", "kind"]}, ["dataset.task=regression", "kind"]),
-        ({"target": ["size", "huge"], "task": "classification"}, ["one target", "size, huge"]),
+        (
+            {"target": ["size", "kind", "colour"]},
+            ["dataset.target", "kind, colour has classes", "size numbers"],
+        ),
+        ({"target": ["kind", "size"], "task": "regression"}, ["dataset.task=regression", "kind"]),
+        ({"target": ["size", "huge"], "task": "classification"}, ["dataset.task", "huge"]),
+        (
+            {"target": ["kind", "colour"], "drop": ["holes", "huge"], "one_hot": True},
+            ["dataset.one_hot", "several targets"],
+        ),
     ],
 )
 def test_unfit_tables_are_refused_by_name(kind, options, words, tmp_path):

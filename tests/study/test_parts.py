@@ -65,8 +65,14 @@ def density(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def every(iris, sine, moons, twonorm, density):
-    return [iris, sine, moons, twonorm, density]
+def one_hot(tmp_path_factory):
+    options = "study=light", "dataset.one_hot=true"
+    return Studied(tmp_path_factory.mktemp("one_hot"), *options, *IRIS, pictures=True)
+
+
+@pytest.fixture(scope="module")
+def every(iris, sine, moons, twonorm, density, one_hot):
+    return [iris, sine, moons, twonorm, density, one_hot]
 
 
 def meant(declared, name):
