@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from forestlab.core.encode import SMALL, encode, rounded_columns, standardised
+from forestlab.core.encode import LEAST, SMALL, encode, rounded_columns, standardised
 
 few_examples = settings(max_examples=100, deadline=None, derandomize=True)
 
@@ -268,6 +268,13 @@ def test_equal_numbers_have_their_size_for_a_deviation_and_zeros_1():
     found = standardised(encode(np.array([[5.0, -0.25, 0.0]] * 3)))
     assert found.centre.tolist() == [5.0, -0.25, 0.0]
     assert found.scale.tolist() == [5.0, 0.25, 1.0]
+
+
+@pytest.mark.parametrize("size", [1.0, 2.0**-40, 2.0**40])
+def test_a_deviation_is_a_share_of_the_range_at_least(size):
+    """However light the only row that differs; of whatever size the numbers are."""
+    X, weights = size * np.array([[3.0], [3.0], [7.0]]), np.array([1.0, 1.0, 2.0**-70])
+    assert standardised(encode(X, weights), weights).scale.tolist() == [LEAST * 4.0 * size]
 
 
 @pytest.mark.filterwarnings("error")

@@ -38,6 +38,15 @@ def test_a_cut_tree_keeps_its_pools():
     assert as_bytes(*cut(tree, 2)) == as_bytes(*tree)
 
 
+def test_a_cut_tree_keeps_the_means_of_its_nodes():
+    """Where leaves answer something else."""
+    inner = {"feature": "b", "cut": 1, "left": 1.0, "right": 2.0}
+    tree = build_tree({"feature": "a", "cut": 0, "left": inner, "right": 3.0}, ["a", "b"]).tree
+    assert cut(tree, 1).means.shape == (0, 0)
+    tree = tree._replace(means=np.array([[0.5], [1.5], [2.5], [3.5], [4.5]]))
+    assert cut(tree, 1).means.tolist() == [[0.5], [1.5], [4.5]]
+
+
 NAN = float("nan")
 
 
