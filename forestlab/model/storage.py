@@ -205,12 +205,11 @@ def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 def _recipe(text: dict) -> Recipe:
+    text = text | {name: tuple(text.get(name, ())) for name in ("monotonic", "classes_each")}
     if "settings" in text:
         former: Any = Settings(**text.pop("settings"))
         return _recipe_of_today(Recipe(limits=former, **text))
     values: dict[str, Any] = {group: from_node(group, text[group]) for group in OPTIONS}
-    values["monotonic"] = tuple(text.get("monotonic", ()))
-    values["classes_each"] = tuple(text.get("classes_each", ()))
     return Recipe(**text | values | {"limits": Limits(**text["limits"])})
 
 

@@ -13,10 +13,12 @@ import socket
 import sqlite3
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import mlflow
 import numpy as np
 from mlflow import MlflowClient
 from mlflow.entities import (
@@ -49,6 +51,7 @@ logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 
 logging.getLogger("mlflow").setLevel(logging.ERROR)
 
 PARENT = "mlflow.parentRunId"
+SAID = "MLFLOW_TRACKING_URI"
 KIND = "mlflow.experimentKind"  # makes the UI open on training runs, not on traces
 MOST_METRICS, MOST_PARAMS = 1000, 100  # in one batch
 MOST_RUNS = 1000  # in one answer of a search
@@ -215,11 +218,9 @@ def log_model(store: Store, run_id: str, model, example, requirements: list[str]
     """
     import mlflow.sklearn  # late: it takes a second
 
-    before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else store.uri
-    mlflow.set_tracking_uri(store.uri)
-    try:
-        with warnings.catch_warnings(), mlflow.start_run(run_id=run_id, nested=True):
-            warnings.simplefilter("ignore")
+    with _active(store), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with mlflow.start_run(run_id=run_id, nested=True):
             mlflow.sklearn.log_model(
                 model,
                 name="model",
@@ -229,8 +230,24 @@ def log_model(store: Store, run_id: str, model, example, requirements: list[str]
                 input_example=example,
                 pip_requirements=requirements,
             )
+
+
+@contextmanager
+def _active(store: Store) -> Iterator[None]:
+    """Have MLflow's own functions use a store, and none afterwards that they did not use before.
+
+    MLflow writes the address into the environment too, where the next run of this process would
+    take it for the user's wish.
+    """
+    said = os.environ.get(SAID)
+    before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else None
+    mlflow.set_tracking_uri(store.uri)
+    try:
+        yield
     finally:
-        mlflow.set_tracking_uri(before)
+        mlflow.set_tracking_uri(None if before == said else before)  # type: ignore[arg-type]
+        os.environ.pop(SAID, None)
+        os.environ.update({} if said is None else {SAID: said})
 
 
 def _options() -> list[str]:
@@ -327,12 +344,8 @@ def load_model(store: Store, run: Run) -> Any:
     """The estimator that `log_model` stored with a run."""
     import mlflow.sklearn  # late: it takes a second
 
-    before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else store.uri
-    mlflow.set_tracking_uri(store.uri)
-    try:
-        models = run.outputs.model_outputs if run.outputs else []
-        if not models:
-            raise ConfigError(f"run {run.info.run_id} has no model: tracking.model was false.")
+    models = run.outputs.model_outputs if run.outputs else []
+    if not models:
+        raise ConfigError(f"run {run.info.run_id} has no model: tracking.model was false.")
+    with _active(store):
         return mlflow.sklearn.load_model(f"models:/{models[-1].model_id}")
-    finally:
-        mlflow.set_tracking_uri(before)

@@ -201,7 +201,7 @@ def test_a_new_option_does_not_change_old_fingerprints():
 def test_home_and_conf_are_absolute(monkeypatch, tmp_path):
     monkeypatch.delenv("FORESTLAB_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
-    root = Path(configs.__file__).resolve().parent.parent
+    root = Path(configs.__file__).resolve().parent.parent.parent
     assert configs.home() == root / "outputs"
     monkeypatch.setenv("FORESTLAB_HOME", "here")
     assert configs.home() == tmp_path / "here"

@@ -308,6 +308,8 @@ def test_constraints_are_heeded_logged_and_resumed(given, tmp_path, monkeypatch,
     (logged,) = Logged(tmp_path).runs()
     text = logged.data.params["model.monotonic_cst"]
     assert text.replace(" ", "") in ("{'meanradius':1,'worstarea':-1}", given)
+    assert "MLFLOW_TRACKING_URI" not in os.environ  # or the next run would go there, too
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
     model = mlflow.sklearn.load_model(f"runs:/{logged.info.run_id}/model")
     signs = [1, *[0] * 29]
     signs[23] = -1 if "worst" in given else 0
