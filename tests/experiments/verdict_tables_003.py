@@ -280,10 +280,9 @@ GROWN = {
          "more trees are no nearer with sums": shift("distance", 0.3, n_trees=243, rho=3,
                                                      way="oblique"),
          **{f"bags are exchanged, {way}": swap("bootstrap", False, True, rho=3, way=way)
-            for way in max_margin.NEW},
+            for way in ("pairs", "uniform")},
          "one try is enough, none twice": put("distance", 0.0, rho=1, way="pairs"),
          "thirty tries need no forest": put("distance", 0.05, rho=30),
-         "cuts midway are nearer": swap("way", "midway", "uniform", rho=3),
          "seeds vary": noise("distance", 2.0)},
     ),
     "randomness_rho": Case(
