@@ -21,6 +21,7 @@ from forestlab.forest import Recipe
 
 N_CLASSES = 5  # the first and the last have no rows
 NO_LIMIT = 2**31 - 1
+SEED = 2**63 + 11
 
 # ---- data --------------------------------------------------------------------------------------
 

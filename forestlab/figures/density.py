@@ -14,7 +14,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from forestlab.figures.regions import AXIS_LETTERS, FEW_PANELS, MOST_POINTS, SIDES, Extent
+from forestlab.figures.regions import (
+    AXIS_LETTERS,
+    FEW_PANELS,
+    MOST_POINTS,
+    SIDES,
+    Extent,
+    label_plane,
+)
 from forestlab.figures.style import dress, panels, shorten
 from forestlab.figures.words import number_scale, scale
 
@@ -49,13 +56,7 @@ def density_maps(
     for k, (ax, (note, grid)) in enumerate(zip(axes, grids.items(), strict=True)):
         ax.imshow(grid, extent=extent, vmin=0.0, vmax=top, **PAINT)
         ax.plot(*rows.T, ".", color="white", markersize=1.5, alpha=0.5, markeredgewidth=0.0)
-        dress(ax, x, "" if k else y, note)
-        ax.set(xlim=extent[:2], ylim=extent[2:])
-        number_scale(ax, "x", 5, grid=False)
-        if k:  # the first panel is labelled for all
-            scale(ax, "y", np.empty(0), [])
-        else:
-            number_scale(ax, "y", 5, grid=False)
+        label_plane(ax, x, "" if k else y, note, extent)
     _draw_bar(figure, axes[-1], top)
     return figure
 

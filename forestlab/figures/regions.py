@@ -70,15 +70,20 @@ def decision_regions(
                   interpolation="nearest")  # fmt: skip
         _draw_points(ax, points[rows], labels[rows], colours)
         note = f"depth {depth}" if isinstance(depth, int | np.integer) else str(depth)
-        dress(ax, x, "" if k else y, note)
-        ax.set(xlim=extent[:2], ylim=extent[2:])
-        number_scale(ax, "x", 5, grid=False)
-        if k:  # the first panel is labelled for all
-            scale(ax, "y", np.empty(0), [])
-        else:
-            number_scale(ax, "y", 5, grid=False)
+        label_plane(ax, x, "" if k else y, note, extent)
     legend_beside(axes[-1], entries, lines)
     return figure
+
+
+def label_plane(ax: Axes, x: str, y: str, note: str, extent: Sequence[float]) -> None:
+    """A panel over two features; without y it goes by the scale of the panel before."""
+    dress(ax, x, y, note)
+    ax.set(xlim=extent[:2], ylim=extent[2:])
+    number_scale(ax, "x", 5, grid=False)
+    if y:
+        number_scale(ax, "y", 5, grid=False)
+    else:
+        scale(ax, "y", np.empty(0), [])
 
 
 def fade(grid: np.ndarray, colours: np.ndarray) -> np.ndarray:

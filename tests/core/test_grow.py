@@ -4,18 +4,14 @@ The twins are compared twice: over all cases without the JIT, in a process of it
 reads that switch only once; and compiled over a cover of the cases.
 """
 
-import os
 import re
-import subprocess
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import naive
-import numba
 import numpy as np
 import pytest
 from cases import (
+    SEED,
     Case,
     all_cases,
     assert_same_tree,
@@ -32,6 +28,7 @@ from cases import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from without_jit import WITHOUT_JIT, running_without_jit
 
 from forestlab.core.arrays import LEAF, tree_of
 from forestlab.core.criteria import CRITERIA
@@ -40,12 +37,10 @@ from forestlab.core.questions import KINDS
 from forestlab.core.search import thin
 from forestlab.forest import grow_forest, grow_trees, prepare
 
-WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
 COVER = cover()
 QUICK = [case for case in COVER if is_quick(case)]
 CASES = all_cases() if WITHOUT_JIT else marked(COVER)
 N_ROWS = 36 if WITHOUT_JIT else 200  # all within a byte of codes
-SEED = 2**63 + 11
 
 # Cases that ask about one column at a time: floats as awkward as they can be are for these alone.
 ON_COLUMNS = [case for case in QUICK if case.learner in ("axis", "band")]
@@ -88,21 +83,8 @@ def moments(tree):
 
 @pytest.fixture(scope="module")
 def run_without_jit():
-    """All cases in a process of its own, which runs while this one compiles."""
-    if WITHOUT_JIT:
-        yield None
-        return
-    only = ["-k", test_tree_is_that_of_its_twin.__name__, "-p", "no:cacheprovider"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "pytest", __file__, *only, "--tb=short", "--maxfail=3"],
-        cwd=Path(__file__).parents[2],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as run:
+    with running_without_jit(test_tree_is_that_of_its_twin) as run:
         yield run
-        run.kill()
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)

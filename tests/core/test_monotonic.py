@@ -7,9 +7,18 @@ from itertools import product
 import naive
 import numpy as np
 import pytest
-from cases import Case, classifies, data_of, goes_together, name_of, random_case, recipe_of
+from cases import (
+    SEED,
+    Case,
+    assert_same_tree,
+    classifies,
+    data_of,
+    goes_together,
+    name_of,
+    random_case,
+    recipe_of,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from test_grow import SEED, assert_same_tree
 
 from forestlab import TreeClassifier, TreeRegressor
 from forestlab.core import monotonic

@@ -4,20 +4,16 @@ All choices of criterion, search and learner are grown without the JIT, in a pro
 numba reads that switch only once; compiled are few.
 """
 
-import os
 import random
-import subprocess
-import sys
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 
 import naive
-import numba
 import numpy as np
 import pytest
 from cases import (
     LEARNERS,
+    SEED,
     Case,
     assert_same_tree,
     data_of,
@@ -26,16 +22,15 @@ from cases import (
     random_case,
     recipe_of,
 )
+from without_jit import WITHOUT_JIT, running_without_jit
 
 from forestlab.core.criteria import CRITERIA, Entered
 from forestlab.core.search import SEARCHES
 from forestlab.core.several import first_slots, several, side_size
 from forestlab.forest import grow_trees, prepare
 
-WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
 N_ROWS = 28 if WITHOUT_JIT else 200
 EACH = 5, 2, 1, 3  # classes of each target: of the first two have no rows, the third has but one
-SEED = 2**63 + 11
 OF_CLASSES = ("gini", "entropy", "entropy2", "misclassification")
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -91,21 +86,8 @@ def problem(case, n_rows=N_ROWS):
 
 @pytest.fixture(scope="module")
 def run_without_jit():
-    """All cases in a process of its own, which runs while this one compiles."""
-    if WITHOUT_JIT:
-        yield None
-        return
-    only = ["-k", test_tree_is_that_of_its_twin.__name__, "-p", "no:cacheprovider"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "pytest", __file__, *only, "--tb=short", "--maxfail=3"],
-        cwd=Path(__file__).parents[2],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as run:
+    with running_without_jit(test_tree_is_that_of_its_twin) as run:
         yield run
-        run.kill()
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
