@@ -34,7 +34,8 @@ For clusters, which two cuts part, the forest is nearer to the truth than kernel
 all but as good as a hundred; for spirals, of which no cut is the right one, kernels are.
 """
 
-N_TRAIN, N_HELD_OUT, N_SEEDS = 600, 1000, 10
+N_TRAIN, N_HELD_OUT = 600, 1000
+SEEDS = range(100, 130)
 NOISE = {"clusters": 0.5, "spirals": 0.05}
 MAKERS = {"clusters": blobs, "spirals": spirals}
 COLOUR = dict(zip(MAKERS, COLOURS, strict=False))
@@ -52,9 +53,9 @@ PLANES = tuple(product((1, MANY), (3, None)))  # numbers of trees and depths
 def table(runs):
     """A row a set, seed, depth and number of trees: log-likelihood of the rows to choose by
     (`valid`) and of those held out (`test`). Then a row a set, seed and other way. `attrs` has the
-    densities of the spirals of seed 0 over the plane, by number of trees and depth."""
+    densities of the spirals of the first seed over the plane, by number of trees and depth."""
     parts, shown = [], {}
-    for name, seed in product(MAKERS, range(N_SEEDS)):
+    for name, seed in product(MAKERS, SEEDS):
         rng = np.random.default_rng([seed, list(MAKERS).index(name)])
         train, valid, test = (
             MAKERS[name](n, NOISE[name], rng)[0] for n in (N_TRAIN, N_TRAIN, N_HELD_OUT)
@@ -64,7 +65,7 @@ def table(runs):
         for part in parts[-2:]:
             part.insert(0, "seed", seed)
             part.insert(0, "set", name)
-        if (name, seed) == ("spirals", 0):
+        if (name, seed) == ("spirals", SEEDS[0]):
             shown = _planes(model, train)
     found = pd.concat(parts, ignore_index=True)
     found.attrs["planes"] = shown

@@ -272,6 +272,14 @@ def marked(cases):
     ]
 
 
+def half_marked(cases):
+    """Half of them, by chance, are long: all take two minutes."""
+    rng = random.Random(2)
+    return [
+        case if rng.random() < 0.5 else pytest.param(case, marks=pytest.mark.long) for case in cases
+    ]
+
+
 def random_case(rng, **chosen):
     """A case that makes sense, with some choices made; leaves are means unless one says else."""
     chosen = {"leaf": "mean"} | chosen

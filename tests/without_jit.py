@@ -13,13 +13,14 @@ WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
 
 
 @contextmanager
-def running_without_jit(test: Callable) -> Iterator[subprocess.Popen | None]:
-    """That test, with all of its cases, while this process compiles; None in the other one."""
+def running_without_jit(test: Callable, marks: str) -> Iterator[subprocess.Popen | None]:
+    """That test, with all of its cases that have such marks, while this process compiles; None in
+    the other one."""
     if WITHOUT_JIT:
         yield None
         return
     file = sys.modules[test.__module__].__file__
-    only = ["-k", test.__name__, "-p", "no:cacheprovider"]
+    only = ["-k", test.__name__, "-m", marks, "-p", "no:cacheprovider"]
     with subprocess.Popen(
         [sys.executable, "-m", "pytest", str(file), *only, "--tb=short", "--maxfail=3"],
         cwd=Path(__file__).parents[1],

@@ -19,6 +19,7 @@ from cases import (
     classifies,
     cover,
     data_of,
+    half_marked,
     is_quick,
     marked,
     name_of,
@@ -39,7 +40,7 @@ from forestlab.forest import grow_forest, grow_trees, prepare
 
 COVER = cover()
 QUICK = [case for case in COVER if is_quick(case)]
-CASES = all_cases() if WITHOUT_JIT else marked(COVER)
+CASES = half_marked(all_cases()) if WITHOUT_JIT else marked(COVER)
 N_ROWS = 36 if WITHOUT_JIT else 200  # all within a byte of codes
 
 # Cases that ask about one column at a time: floats as awkward as they can be are for these alone.
@@ -82,8 +83,9 @@ def moments(tree):
 
 
 @pytest.fixture(scope="module")
-def run_without_jit():
-    with running_without_jit(test_tree_is_that_of_its_twin) as run:
+def run_without_jit(request):
+    marks = request.config.option.markexpr
+    with running_without_jit(test_tree_is_that_of_its_twin, marks) as run:
         yield run
 
 
@@ -346,4 +348,4 @@ def test_trees_are_those_of_their_twins_without_the_jit(run_without_jit):
     """The last test, as it waits for the other process."""
     output, _ = run_without_jit.communicate()
     assert run_without_jit.returncode == 0, output
-    assert re.search(rf"\b{len(all_cases())} passed", output)
+    assert int(re.search(r"\b(\d+) passed", output)[1]) > len(all_cases()) / 3  # half, or all

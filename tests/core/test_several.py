@@ -85,8 +85,9 @@ def problem(case, n_rows=N_ROWS):
 
 
 @pytest.fixture(scope="module")
-def run_without_jit():
-    with running_without_jit(test_tree_is_that_of_its_twin) as run:
+def run_without_jit(request):
+    marks = request.config.option.markexpr
+    with running_without_jit(test_tree_is_that_of_its_twin, marks) as run:
         yield run
 
 

@@ -70,7 +70,13 @@ def result_of(config, name):
 FEWER = ("linnerud",)  # rows than these
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "model",
+    [
+        name if name in ("tree", "forest") else pytest.param(name, marks=pytest.mark.long)
+        for name in MODELS
+    ],
+)
 def test_every_dataset_goes_with_every_model(model):
     small = ["tracking=none", "n_jobs=1", "n_estimators=3"]
     for name in sorted(set(LOADERS) - {*DOWNLOADED, *GIVEN}):

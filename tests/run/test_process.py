@@ -57,7 +57,7 @@ import numpy as np
 from forestlab import ForestClassifier
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have switched it off
-X = np.random.default_rng(0).integers(0, 100, (2_000_000, 50), np.uint8)
+X = np.random.default_rng(0).integers(0, 100, (1_000_000, 40), np.uint8)
 y = np.arange(len(X)) % 2
 ForestClassifier(1).fit(X[:500], y[:500])  # compiles, if need be
 try:
@@ -73,10 +73,10 @@ def test_an_interrupt_ends_a_fit_at_once(n_jobs):
         shown = ""
         while "growing" not in shown:
             shown += process.stderr.read(1)
-        time.sleep(0.5)  # into the first trees, of at least 20 seconds each
+        time.sleep(0.5)  # into the first trees, of at least 8 seconds each
         process.send_signal(signal.SIGINT)
         try:
-            out, err = process.communicate(timeout=15)
+            out, err = process.communicate(timeout=6)
         finally:
             process.kill()
     assert out == "stopped\n"
