@@ -29,6 +29,7 @@ alike.
 """
 FEW, MANY = 3, 100
 SMALL, LARGE = 2, 50  # ρ
+FRESH = 100  # seeds from here on decide what the first ten did not: 0.012 ± 0.014
 LEARNERS = {"axis": "axis cuts", "oblique": "oblique lines", "quadratic": "conics",
             "band": "bands"}  # fmt: skip
 LOOKS = dict(zip(LEARNERS, COLOURS, strict=False))
@@ -90,22 +91,23 @@ def draw(table):
 
 
 def judge(table):
-    error = by_seed(table, "error")
-    alike = by_seed(table[table["n_trees"] == MANY], "correlation")
+    is_fresh = table["seed"] >= FRESH
+    error, fresh = by_seed(table[~is_fresh], "error"), by_seed(table[is_fresh], "error")
+    alike = by_seed(table[~is_fresh & (table["n_trees"] == MANY)], "correlation")
 
-    def gap(dataset: str, learner: str, rho: int, size: int) -> pd.Series:
+    def gap(dataset: str, learner: str, rho: int, size: int, error=error) -> pd.Series:
         """How much more axis cuts err than another learner, of each seed."""
         return error[dataset, "axis", rho, size] - error[dataset, learner, rho, size]
 
-    def less_than_axis(dataset: str, learner: str, size: int) -> Verdict:
+    def less_than_axis(dataset: str, learner: str, size: int, error=error) -> Verdict:
         return above(
             f"error of {size} trees of axis cuts on {SETS[dataset]} less that of "
             f"{LEARNERS[learner]}, ρ = {LARGE}",
-            over_seeds(gap(dataset, learner, LARGE, size)),
+            over_seeds(gap(dataset, learner, LARGE, size, error)),
         )
 
     return [
-        less_than_axis("spirals", "oblique", FEW),
+        less_than_axis("spirals", "oblique", FEW, fresh),
         less_than_axis("spirals", "quadratic", FEW),
         less_than_axis("annuli", "quadratic", FEW),
         every(

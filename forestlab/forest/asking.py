@@ -20,7 +20,7 @@ from forestlab.core.descend import (
 )
 from forestlab.core.several import first_slots
 from forestlab.core.tasks import TASKS
-from forestlab.core.walk import NO_DEPTH, is_plain, make_walks
+from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
 from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
 
@@ -51,7 +51,7 @@ def combined(
     """
     several = len(classes_each) > 0
     add_answers, finish = (
-        sum_kernel(task, combiner, is_plain(forest), several),
+        sum_kernel(task, combiner, walk_for(forest, X), several),
         finish_kernel(task, combiner),
     )
     n_stats = forest.stats.shape[1]
@@ -84,7 +84,7 @@ def tree_by_tree(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """As `combined` for a block of rows, of the first 1, 2, … trees in turn."""
     add_answers, finish = (
-        sum_kernel(task, combiner, is_plain(forest)),
+        sum_kernel(task, combiner, walk_for(forest, block)),
         finish_kernel(task, combiner),
     )
     sums = np.zeros((len(block), n_sums(combiner, task, forest.stats.shape[1])))
@@ -156,7 +156,7 @@ class DepthWalk:
             raise ValueError("nothing is asked: neither everyone nor those outside")
         self.asked, self.block, self.first_row = asked, block, first_row
         self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
-        self.kernel = surface_kernel(asked.task, asked.combiner, is_plain(asked.forest))
+        self.kernel = surface_kernel(asked.task, asked.combiner, walk_for(asked.forest, block))
         self.walks = make_walks(asked.forest, asked.n_depths)
         self.n_asked = 0
 
@@ -179,7 +179,7 @@ class DepthWalk:
 
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     """The node of each tree where each row ends, (n_trees, n_rows) int64."""
-    find_ends = ends_kernel(is_plain(forest))
+    find_ends = ends_kernel(walk_for(forest, X))
     found = np.empty((n_trees(forest), len(X)), np.int64)
 
     def find_block(rows: slice) -> None:

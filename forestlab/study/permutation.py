@@ -9,7 +9,7 @@ from forestlab.core.arrays import Forest, n_trees, plant, tree_of
 from forestlab.core.permute import make_reads, permutation_kernel
 from forestlab.core.questions import reads, renumbered
 from forestlab.core.tasks import TASKS
-from forestlab.core.walk import is_plain, make_frontier
+from forestlab.core.walk import make_frontier, walk_for
 from forestlab.forest import in_threads
 from forestlab.study.part import Findings, Look, Number, Part
 
@@ -67,7 +67,7 @@ def permutation_importance(
     shuffles = n_repeats * sum(map(len, features))
     most = max(budget // max(shuffles, 1), 2)
     # Made here, before threads would each make one.
-    add_increases = permutation_kernel(task, is_plain(forest))
+    add_increases = permutation_kernel(task, walk_for(forest, X))
     truth = np.asarray(truth)
 
     def shuffle_one(t: int) -> tuple[np.ndarray, int]:

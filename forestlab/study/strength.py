@@ -43,7 +43,7 @@ from forestlab.core.strength import (
     votes_kernel,
 )
 from forestlab.core.tasks import TASKS
-from forestlab.core.walk import TILE, is_plain, make_frontier
+from forestlab.core.walk import TILE, make_frontier, walk_for
 from forestlab.forest import BLOCK_NUMBERS, by_fixed_blocks
 from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
 
@@ -106,7 +106,8 @@ def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) 
     row_numbers = n_depths * (n_trees(forest) + forest.stats.shape[1])
     tile_rows = int(np.clip(BLOCK_NUMBERS // row_numbers, 1, TILE))
 
-    count_votes = votes_kernel(is_plain(forest))  # made here, before threads would each make one
+    # Made here, before threads would each make one.
+    count_votes = votes_kernel(walk_for(forest, X))
 
     def count(rows: slice, block: np.ndarray) -> Votes:
         votes = empty_votes(n_depths, n_trees(forest))
@@ -173,7 +174,7 @@ def of_residuals(
     means = TASKS["regression"].values(forest.stats)
     numbers = np.array(truth, np.float64)
 
-    add_residuals = residuals_kernel(is_plain(forest))
+    add_residuals = residuals_kernel(walk_for(forest, X))
 
     def add(rows: slice, block: np.ndarray) -> tuple[np.ndarray | int, ...]:
         residuals = empty_residuals(n_depths, n_trees(forest), len(block))

@@ -17,7 +17,7 @@ from forestlab.core.descend import ends_kernel
 from forestlab.core.prune import depths
 from forestlab.core.questions import condition, described, number_asked, short
 from forestlab.core.tasks import TASKS, require_task
-from forestlab.core.walk import NO_DEPTH, is_plain, make_walks
+from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
 DEEPEST_INDENT = 60  # levels; deeper lines only count the rest, else text grows as depth squared
@@ -200,7 +200,7 @@ class TreeView:
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
         forest = plant([self.tree])
         ends = np.empty((1, len(X)), np.int64)
-        ends_kernel(is_plain(forest))(forest, make_walks(forest), X, _depth(depth), ends)
+        ends_kernel(walk_for(forest, X))(forest, make_walks(forest), X, _depth(depth), ends)
         return ends[0]
 
     def walk(self, x, depth: int | None = None) -> list[Step]:

@@ -244,9 +244,9 @@ LEARNERS = {  # by set and learner: the error of 3 trees and of 100, with rho of
 def learners():
     parts = []
     for k, ((dataset, learner), errors) in enumerate(LEARNERS.items()):
-        part = product(dataset=[dataset], learner=[learner], rho=[2, 50], seed=range(8),
-                       n_trees=[3, 100])  # fmt: skip
-        part["error"] = np.reshape(errors, (2, 1, 2)).repeat(8, axis=1).ravel()
+        part = product(dataset=[dataset], learner=[learner], rho=[2, 50],
+                       seed=[*range(8), *range(100, 108)], n_trees=[3, 100])  # fmt: skip
+        part["error"] = np.reshape(errors, (2, 1, 2)).repeat(16, axis=1).ravel()
         part["correlation"] = part["rho"].map({2: 0.2, 50: 0.4})
         for name in ("error", "correlation"):
             part[name] += normal(len(part), 0.004, k)
