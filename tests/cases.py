@@ -280,6 +280,12 @@ def half_marked(cases):
     ]
 
 
+def n_with(marks, cases):
+    """How many of the cases have such marks: "", "long" or "not long"."""
+    n_quick = sum(isinstance(case, Case) for case in cases)
+    return {"": len(cases), "long": len(cases) - n_quick, "not long": n_quick}[marks]
+
+
 def random_case(rng, **chosen):
     """A case that makes sense, with some choices made; leaves are means unless one says else."""
     chosen = {"leaf": "mean"} | chosen
