@@ -1,14 +1,16 @@
 """Tables and pictures of several targets: those of each in its folder, with its name; and files."""
 
-import matplotlib.image
 import numpy as np
 import pytest
 import test_targets
 import test_targets_of_classes
 from test_tables import shown, undrawn  # noqa: F401 a fixture
 
+from forestlab import figures
 from forestlab.study import artifacts
-from forestlab.study.part import About
+from forestlab.study.part import About, Part
+from forestlab.study.parts import PARTS
+from forestlab.study.pictures import pictures
 
 pytestmark = pytest.mark.filterwarnings("ignore:An input array is constant")
 
@@ -144,17 +146,26 @@ def test_the_share_of_rows_that_are_all_right_is_listed_and_shown(undrawn):  # n
 def test_pictures_are_saved_beside_their_tables(tmp_path):
     """Of two parts of one target, for pictures take long."""
     _, _, found, about = world("regression")
-    few = {key: found.by_target["down"].parts[key] for key in ("curves", "by_trees")}
-    found = found._replace(
-        parts={}, by_target={"down": found.by_target["down"]._replace(parts=few)}
-    )
+    down = found.by_target["down"]
+    down = down._replace(parts={key: down.parts[key] for key in ("curves", "by_trees")})
+    found = found._replace(parts={}, by_target={"down": down})
     folder = tmp_path / "not yet there"
     for _ in range(2):  # over those of before
         artifacts.write(folder, found, about)
     written = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
     names = {f"by_target/down/curves/{name}" for name in ("depth", "oob_by_trees")}
     assert written == {f"{name}.{end}" for name in names for end in ("json", "png")}
-    sizes = {matplotlib.image.imread(folder / f"{name}.png").shape[:2] for name in names}
-    assert min(min(size) for size in sizes) > 100
+    for name, picture in pictures(found, about):
+        figures.save(picture, tmp_path / "alone.png")  # equal pictures are equal bytes
+        assert (folder / name).read_bytes() == (tmp_path / "alone.png").read_bytes()
     artifacts.write(tmp_path / "without", found, about, pictures=False)
     assert not list(tmp_path.glob("without/**/*.png"))
+
+
+def test_a_picture_without_a_table_has_its_folder_too(tmp_path, monkeypatch):
+    _, _, found, about = world("regression")
+    drawn = figures.size_curve(np.arange(1, 3), {"oob": np.ones(2)}, "rmse", "a title")
+    part = Part("off", find=None, picture=lambda *given: [("a/new/one.png", drawn)])
+    monkeypatch.setitem(PARTS, "mine", part)
+    artifacts.write(tmp_path, found._replace(parts={"mine": 0}, by_target={}), about)
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["one.png"]
