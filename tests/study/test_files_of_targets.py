@@ -169,3 +169,12 @@ def test_a_picture_without_a_table_has_its_folder_too(tmp_path, monkeypatch):
     monkeypatch.setitem(PARTS, "mine", part)
     artifacts.write(tmp_path, found._replace(parts={"mine": 0}, by_target={}), about)
     assert [path.name for path in tmp_path.rglob("*.*")] == ["one.png"]
+
+
+def test_a_table_of_a_target_may_say_whose_it_is(monkeypatch):
+    _, _, found, about = world("regression")
+    part = Part("off", find=None, table=lambda found, more, about: [("mine.txt", about.title)])
+    monkeypatch.setitem(PARTS, "mine", part)
+    by_target = {key: of._replace(parts={"mine": 0}) for key, of in found.by_target.items()}
+    told = dict(artifacts.tables(found._replace(parts={}, by_target=by_target), about))
+    assert told == {f"by_target/{key}/mine.txt": f"a title, {key}" for key in by_target}
