@@ -189,3 +189,9 @@ def test_without_a_chosen_depth_the_plane_has_two():
     deepest = max(naive.depths(nodes).max() for nodes, _ in trees_of(whole))
     assert list(found["density"].grids) == [1, deepest]
     assert found["density"].chosen is None
+
+
+def test_trees_that_did_not_split_have_a_plane_of_one_depth():
+    X = heaps(20, 2, 0)
+    model = DensityForest(2, **SMALL | {"min_samples_leaf": 20}).fit(X)
+    assert list(study(model.grown, {"train": (X, X)}, 1, "full").parts["density"].grids) == [0]
