@@ -178,3 +178,14 @@ def test_a_table_of_a_target_may_say_whose_it_is(monkeypatch):
     by_target = {key: of._replace(parts={"mine": 0}) for key, of in found.by_target.items()}
     told = dict(artifacts.tables(found._replace(parts={}, by_target=by_target), about))
     assert told == {f"by_target/{key}/mine.txt": f"a title, {key}" for key in by_target}
+
+
+@for_each_task
+def test_what_is_found_of_all_targets_has_the_truth_and_the_answers_of_each(task):
+    model, data, found, _ = world(task)
+    for split in ("train", "valid", "test"):
+        X, y = data[split]
+        answers = model.predict(X) if task == "regression" else np.hstack(model.predict_proba(X))
+        # A walk that stops at every depth adds up the same numbers in another order.
+        np.testing.assert_allclose(found.surfaces[split].answers, answers, rtol=1e-12)
+        np.testing.assert_array_equal(found.surfaces[split].truth, model.grown.codes(y))

@@ -158,6 +158,7 @@ def test_names_that_metrics_cannot_have_are_mended():
     keys = key_names(names, 7)
     assert keys == ["a_b", "a_b_1", "x", "gr_e", "4", "5", "y" * 60]
     assert key_names((), 2) == ["0", "1"]
+    assert key_names(["XL size", "-Size.X_"], 2) == ["XL_size", "Size.X"]
 
 
 # ---- runs --------------------------------------------------------------------------------------
