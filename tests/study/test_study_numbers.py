@@ -283,3 +283,21 @@ def test_a_plane_is_drawn_at_four_depths_of_equal_ratios(n_classes):
     assert deepest == 0 if n_classes == 1 else deepest > 8
     drawn = study(model.grown, {"train": (X, y)}, 1, "full", 10).parts["regions"]
     assert list(drawn.posteriors) == sorted({round(max(deepest, 1) ** (i / 3)) for i in range(4)})
+
+
+@for_each_task
+def test_a_study_is_light_unless_told_otherwise(task):
+    _, _, model, data = studied(task, "as it comes")
+    found, light = study(model.grown, data, 1), study(model.grown, data, 1, "light")
+    expected = {(name, step): value for name, value, step in numbers_of(light, {})}
+    assert_same(numbers_of(found, {}), expected)
+    assert "confusion" in found.parts or task == "regression"
+    assert "judged" not in found.parts
+
+
+def test_costly_parts_look_at_a_thousand_rows_unless_told_otherwise():
+    _, _, model, data = studied("regression", "as it comes")
+    given = {"train": data["train"], "test": rows_for("regression", 1001, 5)}
+    judged = study(model.grown, given, 1, "full").parts["judged"]
+    rows = naive_study.evenly(1001, 1000)
+    np.testing.assert_array_equal(judged.truth, given["test"][1][rows])

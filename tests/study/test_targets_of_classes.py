@@ -223,3 +223,13 @@ def test_draws_and_one_hot_do_not_go_together():
     config = composed("dataset=twonorm", "dataset.one_hot=true", "study.draws=3", "tracking=none")
     with pytest.raises(ConfigError, match=r"^study.draws=3 needs one target; got dataset.one_hot"):
         check(config, Shelf())
+
+
+@pytest.mark.filterwarnings("error:Mean of empty slice")
+def test_without_rows_out_of_bag_it_is_not_known_how_many_are_all_right():
+    X, y = np.array([[0.0], [1.0]]), np.array([[0, 1], [1, 0]])
+    models = (ForestClassifier(1, random_state=seed).fit(X, y) for seed in range(50))
+    model = next(model for model in models if model.grown.bags().all())
+    found = study(model.grown, {"train": (X, y)}, 1, "light", targets=["a", "b"])
+    assert found.parts["exact_match"]["train"].tolist() == [0, 1]  # at the root, and below
+    np.testing.assert_array_equal(found.parts["exact_match"]["oob"], [np.nan, np.nan])
