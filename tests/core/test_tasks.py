@@ -103,3 +103,19 @@ def test_a_task_that_there_is_not_is_named_with_those_that_are():
         match=r"^task is one of 'classification', 'regression', 'density', not 'ranking'$",
     ):
         require_task("ranking")
+
+
+def test_the_variance_of_classes_is_their_impurity():
+    stats = np.array([[3.0, 1.0, 0.0], [2.0, 2.0, 4.0]])
+    found = TASKS["classification"].variance(stats)
+    np.testing.assert_allclose(found, [1 - 0.75**2 - 0.25**2, 1 - 2 * 0.25**2 - 0.5**2])
+
+
+def test_one_target_of_several_of_classes_has_its_own_weights():
+    stats, of_target = np.arange(12.0).reshape(2, 6), TASKS["classification"].of_target
+    columns = [(0, 2), (2, 3), (3, 6)]
+    for k, (first, end) in enumerate(columns):
+        found = of_target(stats, k, (2, 1, 3))
+        np.testing.assert_array_equal(found, stats[:, first:end])
+        assert found.flags.c_contiguous
+    np.testing.assert_array_equal(of_target(stats, 0), stats)

@@ -293,6 +293,22 @@ def test_a_study_is_light_unless_told_otherwise(task):
     assert_same(numbers_of(found, {}), expected)
     assert "confusion" in found.parts or task == "regression"
     assert "judged" not in found.parts
+    assert {tuple(surface.sizes) for surface in found.surfaces.values()} == {(N_TREES,)}
+
+
+@pytest.mark.parametrize("level", ["light", "off"])
+@for_each_task
+def test_lesser_studies_say_the_same_of_what_they_say(task, level):
+    _, full, model, data = studied(task, "as it comes")
+    full, less = (
+        {(name, step): value for name, value, step in numbers_of(found, {})}
+        for found in (full, study(model.grown, data, 1, level))
+    )
+    n_depths = sum(name.startswith("rmse/test" if task == "regression" else "accuracy/test")
+                   for name, _ in full)  # fmt: skip
+    if level == "off":
+        assert {step for name, step in less if name.endswith("/test")} == {n_depths - 1}
+    np.testing.assert_equal(less, {at: full[at] for at in less})
 
 
 def test_costly_parts_look_at_a_thousand_rows_unless_told_otherwise():
