@@ -151,3 +151,22 @@ def test_what_a_leaf_holds_of_a_question_means_nothing():
     forest.nodes["feature"][leaf], forest.nodes["missing"][leaf] = 1, LEFT
     steps = with_steps(forest).steps
     assert (steps["feature"][leaf] == -1).all()
+
+
+# ---- means beside answers ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("without", [0, 1, 2])
+def test_means_are_found_again_and_of_a_tree_without_them_they_are_its_answers(without):
+    """Of two targets: a weight, two answers and two sums of squares."""
+    rng, given = np.random.default_rng(0), trees(2, 5, 3, n_stats=5)
+    given = [tree._replace(means=rng.random((len(tree.nodes), 2))) for tree in given]
+    expected = [tree.means for tree in given]
+    expected[without] = given[without].stats[:, 1:3]
+    given[without] = trees(2, 5, 3, n_stats=5)[without]
+    forest = plant(given)
+    assert forest.means.shape == (10, 2)
+    for t, means in enumerate(expected):
+        np.testing.assert_array_equal(tree_of(forest, t).means, means)
+        np.testing.assert_array_equal(alone(forest, t).means, means)
+    assert plant(trees(2, 5)).means.shape[1] == 0
