@@ -1,11 +1,14 @@
 """Parts of the study on numbers small enough to be worked out by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from forestlab.study.chosen import Chosen, choose_depth
 from forestlab.study.confusion import confusion_table
 from forestlab.study.metrics import METRICS
+from forestlab.study.parts import PARTS
 
 NONE = np.full(4, np.nan)
 
@@ -34,3 +37,12 @@ def test_the_shares_of_a_single_row():
         "row_shares": [[0, 1], [0, 0]],
         "shares": [[0, 1], [0, 0]],
     }
+
+
+@pytest.mark.parametrize("sizes", [[1], [1, 2], [1, 2, 3]])
+def test_numbers_by_trees_are_those_of_the_deepest_cells_unless_there_is_one_size(sizes):
+    cells = np.arange(2.0 * len(sizes)).reshape(-1, 2)  # two depths of each size
+    found = {"test": SimpleNamespace(sizes=np.array(sizes), values={"rmse": cells})}
+    numbers = [tuple(number) for number in PARTS["surface"].numbers(found, None)]
+    expected = [("by_trees/rmse_test", 2 * i + 1, size) for i, size in enumerate(sizes)]
+    assert numbers == (expected if len(sizes) > 1 else [])
