@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from forestlab.core.encode import LEAST, SMALL, encode, rounded_columns, standardised, with_nan
+from forestlab.core.encode import (
+    LEAST,
+    SMALL,
+    encode,
+    encode_some,
+    rounded_columns,
+    standardised,
+    with_nan,
+)  # fmt: skip
 
 few_examples = settings(max_examples=100, deadline=None, derandomize=True)
 
@@ -364,3 +372,11 @@ def test_missing_values_have_a_value_behind_those_of_their_column():
     np.testing.assert_array_equal(told.lower, told.upper)
     for j, codes in enumerate(told.codes):
         np.testing.assert_array_equal(told.upper[told.first[j] + codes], X[:, j])
+
+
+def test_unless_told_otherwise_codes_are_distinct_and_values_may_be_missing():
+    X = np.array([[0.5, 2], [np.nan, 1], [0.25, 3]])
+    columns, some_missing = encode_some(X)
+    assert columns.codes.tolist() == [[1, 2, 0], [1, 0, 2]]
+    assert some_missing
+    assert not encode_some(X[:, 1:])[1]

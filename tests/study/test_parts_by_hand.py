@@ -9,6 +9,7 @@ from forestlab.study.chosen import Chosen, choose_depth
 from forestlab.study.confusion import confusion_table
 from forestlab.study.metrics import METRICS
 from forestlab.study.parts import PARTS
+from forestlab.study.tasks import STUDIED
 
 NONE = np.full(4, np.nan)
 
@@ -46,3 +47,9 @@ def test_numbers_by_trees_are_those_of_the_deepest_cells_unless_there_is_one_siz
     numbers = [tuple(number) for number in PARTS["surface"].numbers(found, None)]
     expected = [("by_trees/rmse_test", 2 * i + 1, size) for i, size in enumerate(sizes)]
     assert numbers == (expected if len(sizes) > 1 else [])
+
+
+@pytest.mark.parametrize("name", ["loss", "finish", "known", "of_nodes", "squares", "by_tree"])
+def test_a_density_has_no_targets_to_compare_with(name):
+    with pytest.raises(ValueError, match="^there are no targets to compare answers with$"):
+        getattr(STUDIED["density"], name)(None, None)
