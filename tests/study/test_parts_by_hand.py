@@ -51,5 +51,5 @@ def test_numbers_by_trees_are_those_of_the_deepest_cells_unless_there_is_one_siz
 
 @pytest.mark.parametrize("name", ["loss", "finish", "known", "of_nodes", "squares", "by_tree"])
 def test_a_density_has_no_targets_to_compare_with(name):
-    with pytest.raises(ValueError, match="^there are no targets to compare answers with$"):
+    with pytest.raises(ValueError, match=r"^there are no targets to compare answers with$"):
         getattr(STUDIED["density"], name)(None, None)
