@@ -53,3 +53,12 @@ def test_numbers_by_trees_are_those_of_the_deepest_cells_unless_there_is_one_siz
 def test_a_density_has_no_targets_to_compare_with(name):
     with pytest.raises(ValueError, match=r"^there are no targets to compare answers with$"):
         getattr(STUDIED["density"], name)(None, None)
+
+
+def test_rows_are_as_far_from_an_answer_as_from_their_mean_and_that_from_it():
+    """Two nodes: weight, answer, sum of squared deviations from the mean."""
+    stats, means = np.array([[4.0, 2, 8], [1, 5, 0]]), np.array([[3.0], [3.5]])
+    for own, expected in ((means, [8 / 4 + 1, 1.5**2]), (np.zeros((0, 0)), [8 / 4, 0])):
+        answers, apart = STUDIED["regression"].of_nodes(SimpleNamespace(stats=stats, means=own))
+        assert answers.tolist() == [[2], [5]]
+        assert apart.tolist() == expected
