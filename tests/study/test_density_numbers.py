@@ -107,6 +107,7 @@ def test_lesser_studies_say_the_same_of_what_they_say(level):
     assert ("log_likelihood/oob", 1) in full
     assert (("log_likelihood/oob", 1) in less) == (level == "light")
     assert ("log_likelihood/test", n_depths() - 1) in less
+    assert studied(level)[2].surfaces["test"].voters.tolist() == N_OTHER * [N_TREES]
     for at, value in less.items():
         np.testing.assert_allclose(value, full[at], err_msg=str(at), **CLOSE)
 
