@@ -380,3 +380,5 @@ def test_unless_told_otherwise_codes_are_distinct_and_values_may_be_missing():
     assert columns.codes.tolist() == [[1, 2, 0], [1, 0, 2]]
     assert some_missing
     assert not encode_some(X[:, 1:])[1]
+    assert encode_some(X, max_bins=2)[1]
+    assert not encode_some(X[:, 1:], max_bins=2)[1]
