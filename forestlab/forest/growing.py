@@ -47,6 +47,8 @@ class Recipe(NamedTuple):
     leaf: str | Own = "mean"  # what a node of numbers answers
     monotonic: tuple[int, ...] = ()  # the sign of each feature (see core.monotonic); (): no matter
     classes_each: tuple[int, ...] = ()  # of several targets of classes, how many each has
+    levels: tuple[int, ...] = ()  # of each feature, if it is one of categories; 0: of numbers
+    categories: str = "subset"  # what is asked of categories, see core.categories
 
     @property
     def settings(self) -> Settings:
@@ -99,7 +101,7 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     is_drawn = LEARNERS[row_of("learner", recipe.learner)].draw is not None
     n_bins = getattr(recipe.search, "bins", MAX_BINS) if search.binned and not is_drawn else 0
     allowed = len(MISSING[recipe.missing].sides) > 0
-    columns, lacking = encode_some(X, mass, n_bins, n_jobs, allowed)
+    columns, lacking = encode_some(X, mass, n_bins, n_jobs, allowed, recipe.levels)
     if is_drawn:
         columns = standardised(columns, mass, n_jobs)
         columns = with_nan(columns) if lacking else columns
