@@ -28,6 +28,12 @@ class DatasetConfig:
     label_noise: float = 0.0  # share of training labels replaced by another class
     data_seed: int = 0  # what is made, which rows are kept
     drop: list[str] = field(default_factory=list)  # columns left out
+    categorical: list[str] = field(default_factory=list)  # columns taken for categories
+    numeric: list[str] = field(default_factory=list)  # columns taken for numbers; dates: in days
+    missing_share: float = 0.0  # share of the values of each column that is made missing
+    missing_by: str = "random"  # or "value": the greater, the likelier
+    missing_columns: list[str] = field(default_factory=list)  # columns made to lack values; []: all
+    incomplete: str = "keep"  # "fill": means and modes; "drop": no training rows that lack a value
     one_hot: bool = False  # a target of 0 and 1 for each class, in place of the classes
     rescale: bool = False  # multiply each column by a power of two, drawn by data_seed
     test_size: float = 0.25  # share of all rows

@@ -12,8 +12,12 @@ from pathlib import Path
 
 from forestlab.config import ConfigError, home
 from forestlab.core.tasks import TASKS
+from forestlab.datasets import Column
+from forestlab.datasets.kinds import CATEGORY
 
 WIDEST_NAME = 60  # letters of a run's name in a table
+WIDEST_COLUMN = 28  # letters of a column's name
+MOST_COLUMNS = 15  # of a user's own table that are shown
 
 
 def show_warnings() -> None:
@@ -71,6 +75,40 @@ def summary(results: list, parent) -> None:
             rows.append((abridged(result.name, WIDEST_NAME), result.status.lower(), *cells))
         print("\n".join(in_columns(rows, "<<" + ">" * len(names))))
     _say_where(results, parent)
+
+
+def columns(found: Sequence[Column], n_rows: int) -> None:
+    """What the columns of a user's own table were taken for: those with a remark first, and how to
+    correct it."""
+    ordered = sorted(found, key=lambda column: not column.remark)
+    shown = ordered[:MOST_COLUMNS]
+    rows = [("column", "taken for", "missing", "remark"), *map(_column_cells, shown)]
+    print(f"{_counted(found)}, {n_rows} rows")
+    print("\n".join(in_columns(rows, "<<><")))
+    if len(shown) < len(ordered):
+        print(f"… and {_counted(ordered[MOST_COLUMNS:])}")
+    _say_how([column.column for column in found if column.remark])
+
+
+def _column_cells(column: Column) -> tuple[str, str, str, str]:
+    levels = f", {column.levels} levels" if column.levels else ""
+    missing = f"{column.missing:.2g}" if 0 < column.missing < 0.01 else f"{column.missing:.2f}"
+    name = abridged(column.column, WIDEST_COLUMN)
+    return name, column.taken_for + levels, missing if column.missing else "", column.remark
+
+
+def _counted(found: Sequence[Column]) -> str:
+    n_categories = sum(column.taken_for == CATEGORY for column in found)
+    n_lacking = sum(column.missing > 0 for column in found)
+    parts = [f"{len(found) - n_categories} columns of numbers", f"{n_categories} of categories"]
+    return ", ".join(parts) + (f" ({n_lacking} lack values)" if n_lacking else "")
+
+
+def _say_how(doubtful: list[str]) -> None:
+    which = ",".join(doubtful) if sum(map(len, doubtful)) < 40 else "…"
+    if doubtful:
+        print(f"to leave them out: 'dataset.drop=[{which}]'")
+    print("to correct it: dataset.categorical=[…] dataset.numeric=[…] dataset.drop=[…]\n")
 
 
 def in_columns(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
