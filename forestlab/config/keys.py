@@ -21,6 +21,8 @@ class DatasetConfig:
     task: str | None = None  # "classification" or "regression"; null: found out
     path: str | None = None  # csv, parquet: the file
     target: Any = None  # csv, parquet, openml: a column, or a list of them; null: the last
+    # csv, parquet, openml: texts that say that a value is missing, beside empty cells
+    missing_marks: list[str] = field(default_factory=list)
     openml_name: str | None = None
     openml_version: int = 1
     n_samples: int | None = None  # rows to make or to keep; null: the usual, or all

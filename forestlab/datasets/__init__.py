@@ -57,6 +57,7 @@ TAKERS = {
     "path": [*FILES],
     "target": [*FILES, *OPENML],
     "openml_name": [*OPENML],
+    "missing_marks": [*FILES, *OPENML],
 }
 
 
@@ -119,7 +120,7 @@ def _check_options(config: DatasetConfig) -> None:
     """Raise DataError for an option that the data set would silently ignore."""
     for option, takers in TAKERS.items():
         value = getattr(config, option)
-        if value is not None and config.name in KNOWN - {*takers}:
+        if value not in (None, []) and config.name in KNOWN - {*takers}:
             raise DataError(
                 f"dataset.{option}={value} has no meaning for {config.name}; "
                 f"it is an option of {listed(takers)}."

@@ -10,7 +10,8 @@ import pandas as pd
 from forestlab.datasets.base import is_category
 from forestlab.datasets.kinds import CATEGORY, NUMBER
 
-IDENTIFIER = "an identifier?"
+IDENTIFIER, CONSTANT, EMPTY = "an identifier?", "constant", "wholly missing"
+USELESS = (IDENTIFIER, CONSTANT, EMPTY)  # what is best left out
 LEAST_ROWS = 20  # below which values that all differ say nothing
 NEARLY_ALL = 0.95  # of the rows, with a value of their own
 FEW_TEXTS = 3  # in a column of numbers: marks for what is missing, or for too much
@@ -41,14 +42,14 @@ def _described(name: str, column: pd.Series) -> Column:
 def _remark(column: pd.Series) -> str:
     known = column.dropna()
     if not len(known):
-        return "wholly missing"
+        return EMPTY
     n_values = known.nunique()
     if n_values == 1:
-        return "constant"
+        return CONSTANT
     if is_category(column.dtype):
         texts = _texts_among_numbers(column.cat.categories)
         if texts:
-            return f"numbers, but for {texts[0]!r}"
+            return f"numbers, but for {' '.join(texts)}"
     elif not (known == known.round()).all():
         return ""
     many = len(known) >= LEAST_ROWS and n_values >= NEARLY_ALL * len(known)

@@ -84,7 +84,8 @@ def check_names(frame: pd.DataFrame, lists: dict[str, list[str]]) -> None:
     twice = next((name for name, count in counts.items() if count > 1), None)
     if twice is not None:
         where = [f"dataset.{option}" for option, names in lists.items() if twice in names]
-        raise DataError(f"{' and '.join(where)} {'' if len(where) > 1 else 'twice '}name {twice}.")
+        how = f"name {twice}" if len(where) > 1 else f"names {twice} twice"
+        raise DataError(f"{' and '.join(where)} {how}: a column is named once.")
 
 
 def _is_clear(dtype: object) -> bool:

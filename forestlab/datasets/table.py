@@ -222,4 +222,4 @@ def _multiply(column: np.ndarray, power: int) -> bool:
     before = column.copy()
     with np.errstate(over="ignore", under="ignore"):
         column[:] = np.ldexp(before, power)
-        return np.array_equal(np.ldexp(column, -power), before)
+        return np.array_equal(np.ldexp(column, -power), before, equal_nan=True)

@@ -13,11 +13,13 @@ from pathlib import Path
 from forestlab.config import ConfigError, home
 from forestlab.core.tasks import TASKS
 from forestlab.datasets import Column
-from forestlab.datasets.kinds import CATEGORY
+from forestlab.datasets.columns import USELESS
+from forestlab.datasets.kinds import CATEGORY, NUMBER
 
 WIDEST_NAME = 60  # letters of a run's name in a table
 WIDEST_COLUMN = 28  # letters of a column's name
 MOST_COLUMNS = 15  # of a user's own table that are shown
+PLURALS = {NUMBER: "numbers", CATEGORY: "categories"}
 
 
 def show_warnings() -> None:
@@ -81,34 +83,32 @@ def columns(found: Sequence[Column], n_rows: int) -> None:
     """What the columns of a user's own table were taken for: those with a remark first, and how to
     correct it."""
     ordered = sorted(found, key=lambda column: not column.remark)
-    shown = ordered[:MOST_COLUMNS]
-    rows = [("column", "taken for", "missing", "remark"), *map(_column_cells, shown)]
-    print(f"{_counted(found)}, {n_rows} rows")
+    shown, others = ordered[:MOST_COLUMNS], ordered[MOST_COLUMNS:]
+    rows = [("column", "taken for", "missing", ""), *map(_column_cells, shown)]
+    print(f"{n_rows} rows, {_counted(found)}")
     print("\n".join(in_columns(rows, "<<><")))
-    if len(shown) < len(ordered):
-        print(f"… and {_counted(ordered[MOST_COLUMNS:])}")
-    _say_how([column.column for column in found if column.remark])
+    if others:
+        print(f"… and {_counted(others)}")
+    useless = ",".join(column.column for column in found if column.remark in USELESS)
+    if useless:
+        print(f"to leave out: {abridged(f'dataset.drop=[{useless}]', WIDEST_NAME)}")
+    print("to correct:   dataset.categorical, dataset.numeric, dataset.missing_marks\n")
 
 
 def _column_cells(column: Column) -> tuple[str, str, str, str]:
     levels = f", {column.levels} levels" if column.levels else ""
-    missing = f"{column.missing:.2g}" if 0 < column.missing < 0.01 else f"{column.missing:.2f}"
+    missing = "< 1 %" if column.missing < 0.01 else f"{column.missing:.0%}".replace("%", " %")
     name = abridged(column.column, WIDEST_COLUMN)
     return name, column.taken_for + levels, missing if column.missing else "", column.remark
 
 
 def _counted(found: Sequence[Column]) -> str:
-    n_categories = sum(column.taken_for == CATEGORY for column in found)
+    """5 numbers, 2 categories; 3 columns lack values."""
+    counts = [(kind, sum(column.taken_for == kind for column in found)) for kind in PLURALS]
     n_lacking = sum(column.missing > 0 for column in found)
-    parts = [f"{len(found) - n_categories} columns of numbers", f"{n_categories} of categories"]
-    return ", ".join(parts) + (f" ({n_lacking} lack values)" if n_lacking else "")
-
-
-def _say_how(doubtful: list[str]) -> None:
-    which = ",".join(doubtful) if sum(map(len, doubtful)) < 40 else "…"
-    if doubtful:
-        print(f"to leave them out: 'dataset.drop=[{which}]'")
-    print("to correct it: dataset.categorical=[…] dataset.numeric=[…] dataset.drop=[…]\n")
+    lacking = f"; {n_lacking} of these columns lack{'s' * (n_lacking == 1)} values"
+    kinds = (f"{n} {PLURALS[kind] if n > 1 else kind}" for kind, n in counts if n)
+    return ", ".join(kinds) + (lacking if n_lacking else "")
 
 
 def in_columns(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
