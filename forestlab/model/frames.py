@@ -129,10 +129,11 @@ def chosen_columns(given, columns: list[Column], has_names: bool) -> np.ndarray:
     n_features = len(columns)
     if given is None:
         return np.zeros(n_features, bool)
-    items = list(given) if not isinstance(given, str) and np.ndim(given) == 1 else [given]
+    is_list = not isinstance(given, str) and np.ndim(given) == 1
+    items = list(given) if is_list else [None]
     if len(items) == n_features and all(isinstance(item, bool | np.bool_) for item in items):
         return np.array(items, bool)
-    if not isinstance(given, str) and all(isinstance(item, str) for item in items):
+    if all(isinstance(item, str) for item in items):
         return _named(items, columns, has_names)
     if not all(is_whole(item) and 0 <= item < n_features for item in items):
         raise ValueError(

@@ -129,6 +129,7 @@ def _require_alike(value, levels: np.ndarray, name) -> None:
     """Refuse a value that could not be a level: text where there are numbers, or the other way."""
     are_text = levels.dtype.kind not in NUMERIC
     if len(levels) and isinstance(value, str) != are_text:
+        value = value.item() if isinstance(value, np.generic) else value
         raise ValueError(
             f"column {name!r} takes {family(levels[0])} such as {levels.tolist()[0]!r}; "
             f"got {value!r}."
