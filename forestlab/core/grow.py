@@ -14,14 +14,25 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
+from forestlab.core.categories import (
+    Asked,
+    column_finder,
+    either,
+    either_best,
+    make_evaluate_sets,
+    make_list_sets,
+    make_open,
+    make_pool,
+    with_categories,
+)
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, Several
 from forestlab.core.jit import hold, jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES, Leaf, make_answer
 from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, settle
 from forestlab.core.monotonic import make_constraint, with_signs
-from forestlab.core.node import make_choose, make_evaluate
-from forestlab.core.pairs import choose_pairs
+from forestlab.core.node import make_choose, make_evaluate, make_list_cuts, pick_one
+from forestlab.core.pairs import choose_pairs, keep_drawn
 from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Node
@@ -32,14 +43,13 @@ from forestlab.core.sides import make_measure, sides_of
 
 def make_send(learner: Learner, missing: Missing) -> Callable:
     """What sends a node's rows to its children."""
-    ready, goes_left = learner.ready, make_goes_left(learner, missing)
+    goes_left = make_goes_left(learner, missing)
 
     @jitable
     def send(plan, node, scratch, question):
         """Put the rows that go left first, keeping the order; return how many."""
         rows, weights = node.rows, node.weights
         right_rows, right_weights = scratch.right_rows, scratch.right_weights
-        ready(plan, node, scratch, question)
         n_left = 0
         n_right = 0
         for i in range(rows.shape[0]):
@@ -140,21 +150,52 @@ class KernelParts(NamedTuple):
     leaf: str = "mean"
     monotonic: bool = False  # answers only rise, or only fall, with some features
     several: bool = False  # targets of classes
+    categories: str = ""  # what is asked of them; "": all columns are numbers
 
 
-def make_chooser(criterion: Criterion | Entered | Several, parts: KernelParts) -> Callable:
+def open_categories(criterion: Criterion | Entered | Several, parts: KernelParts) -> Callable:
+    """What puts the levels of a candidate in groups, if it is about categories."""
+    has_own_scan = isinstance(criterion, Criterion) and criterion.scan is not None
+    asked = Asked(
+        parts.categories,
+        criterion.task,
+        criterion.in_order,
+        sides_of(criterion).in_bins and not has_own_scan,
+        parts.monotonic,
+        SEARCHES[parts.search].draws,
+    )
+    return make_open(asked, column_finder(LEARNERS[parts.learner]), MISSING[parts.missing])
+
+
+def make_learner(criterion: Criterion | Entered | Several, parts: KernelParts) -> Learner:
+    """The weak learner, with what the data ask of it."""
+    learner = LEARNERS[parts.learner]
+    if parts.categories:
+        learner = with_categories(learner, open_categories(criterion, parts))
+    return with_signs(learner) if parts.monotonic else learner
+
+
+def make_chooser(
+    learner: Learner, criterion: Criterion | Entered | Several, parts: KernelParts
+) -> Callable:
     """What finds a node's best question."""
-    learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
+    search, missing = SEARCHES[parts.search], MISSING[parts.missing]
+    narrow = keep_drawn if parts.pairs else pick_one
+    scan = make_scan(criterion, parts.whole, missing, parts.monotonic)
+    list_cuts = make_list_cuts(learner, search, missing, sides_of(criterion).in_bins)
+    how = search, missing, scan, parts.counted, narrow
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
-        return make_choose(evaluate, learner.draw, parts.randomised)
-    learner = with_signs(learner) if parts.monotonic else learner
-    scan = make_scan(criterion, parts.whole, missing, parts.monotonic)
-    in_bins = sides_of(criterion).in_bins
-    cuts = learner, SEARCHES[parts.search], missing, scan, in_bins, parts.counted
+    else:
+        evaluate = make_evaluate(list_cuts, learner, *how)
+    if parts.categories:
+        column_of = column_finder(learner)
+        list_sets = make_list_sets(open_categories(criterion, parts), search.draws)
+        evaluate = either_best(column_of, make_evaluate_sets(list_sets, *how), evaluate)
+        list_cuts = either(column_of, list_sets, list_cuts)
     if parts.pairs:
-        return choose_pairs(*cuts)
-    return make_choose(make_evaluate(*cuts), learner.draw, parts.randomised)
+        return choose_pairs(list_cuts, evaluate)
+    return make_choose(evaluate, learner.draw, parts.randomised)
 
 
 @made_from(CRITERIA, LEARNERS, SEARCHES, MISSING, LEAVES)
@@ -168,12 +209,13 @@ def grow_kernel(parts: KernelParts) -> Callable:
 
 def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: KernelParts) -> Callable:
     """The grower, not yet compiled: as plain Python it grows the same trees."""
-    learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
+    learner = make_learner(criterion, parts)
     measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)
     size, score = sides.size, sides.score
-    choose, send = make_chooser(criterion, parts), make_send(learner, missing)
-    write = learner.write
+    choose = make_chooser(learner, criterion, parts)
+    ready, write, send = learner.ready, learner.write, make_send(learner, MISSING[parts.missing])
     begin = keeps_no_params if learner.draw is None else forget_params
+    begin_pool, has_room = make_pool(parts.categories)
     answer = make_answer(leaf)
     unbound, clip, hand_down = make_constraint(criterion.task, parts.monotonic)
 
@@ -181,17 +223,19 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
     def grow_held(plan, rows, weights, features, key, scratch, stop):
         """Grow one tree on (rows, weights), which are overwritten, with `features` (ascending).
 
-        Nodes and statistics are left in `scratch`; returns their number. `stop[0]` ends it early.
+        Nodes and statistics are left in `scratch`; returns their number, or -1 if a pool was too
+        small. `stop[0]` ends it early.
         """
         settings = plan.settings
         nodes, stats, constant = scratch.nodes, scratch.stats, scratch.constant
         start_tree(scratch, features, rows.shape[0], key)
         begin(scratch)
+        begin_pool(plan, scratch, features)
         unbound(scratch)
         features_left = scratch.features[: features.shape[0]]
         n_nodes, n_waiting = 0, 1
         root_weight = 0.0
-        while n_waiting > 0 and stop[0] == 0:
+        while n_waiting > 0 and stop[0] == 0 and has_room(scratch):
             n_waiting -= 1
             here = scratch.stack[n_waiting]
             start, end, depth, node_key = here["start"], here["end"], here["depth"], here["key"]
@@ -220,6 +264,7 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
             gain = max(before - question.score, 0.0) * settings.impurity_scale
             if question.candidate < 0 or gain < settings.min_impurity_decrease * root_weight:
                 continue
+            ready(plan, node, scratch, question)
             write(plan, scratch, question, record)
             n_left = send(plan, node, scratch, question)
             if n_left == 0 or n_left == end - start:  # numbers that rounding makes equal
@@ -230,7 +275,7 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
             middle = start + n_left
             push_children(scratch, n_waiting, start, middle, end, depth + 1, n_nodes - 1, node_key)
             n_waiting += 2
-        return n_nodes
+        return n_nodes if has_room(scratch) else -1
 
     def grow(plan, rows, weights, features, key, scratch, stop):
         return grow_held(hold(plan), rows, weights, features, key, hold(scratch), stop)

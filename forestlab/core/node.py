@@ -135,12 +135,11 @@ def pick_one(plan, node, scratch, candidate, pick, n_cuts):
 
 
 def make_evaluate(
-    learner: Learner, search: Search, missing: Missing, scan: Callable, in_bins: bool,
-    counted: bool, narrow: Callable = pick_one,
+    list_cuts: Callable, learner: Learner, search: Search, missing: Missing, scan: Callable,
+    counted: bool, narrow: Callable,
 ) -> Callable:  # fmt: skip
     """What finds the best question about one candidate; `counted` cuts are counted too."""
-    ends, draws = learner.ends, search.draws
-    list_cuts, side_of = make_list_cuts(learner, search, missing, in_bins), make_side(missing)
+    ends, draws, side_of = learner.ends, search.draws, make_side(missing)
 
     @jitable
     def evaluate(plan, node, scratch, candidate, least_so_far, pick):

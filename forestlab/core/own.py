@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestlab.core.criteria import CRITERIA, Criterion
+from forestlab.core.groups import POSITION
 from forestlab.core.leaves import Leaf
 from forestlab.core.several import first_slots, make_gather
 from forestlab.core.tasks import TASKS
@@ -97,7 +98,9 @@ def own_scan(held: Callable) -> Callable:
     def scan(plan, node, scratch, n_groups, n_cuts, dense, last_left):
         """Score the listed cuts, and return the least score; the last group may be on the left."""
         groups, n = scratch.groups, len(node.rows)
-        order = np.argsort(groups.keys[:n], kind="stable")
+        order = groups.order[:n] & POSITION
+        if dense:
+            order = np.argsort(groups.keys[:n], kind="stable")
         rows, weights = node.rows[order], node.weights[order]
         place = np.arange(n)
         always_left = place >= (groups.end[n_groups - 2] if last_left else n)

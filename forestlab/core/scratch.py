@@ -7,6 +7,7 @@ import numpy as np
 from forestlab.core.arrays import NODE, Columns, Settings
 from forestlab.core.groups import Groups, make_groups
 from forestlab.core.lazy_shuffle import Swapped, make_swapped
+from forestlab.core.levels import Categories, make_categories
 from forestlab.core.monotonic import Bounds, make_bounds
 from forestlab.core.projections import Projections, make_projections
 
@@ -135,6 +136,7 @@ class Scratch(NamedTuple):
     answers: Answers | tuple[()]
     memo: np.ndarray | tuple[()]  # float64: what a criterion notes of the node at hand
     bounds: Bounds | tuple[()]
+    categories: Categories | tuple[()] = ()
 
 
 class Sizes(NamedTuple):
@@ -150,6 +152,7 @@ class Sizes(NamedTuple):
     n_side: int = 0  # numbers of a side; 0: a number a slot
     n_memo: int = 0
     bounded: bool = False  # what nodes answer
+    n_levels: int = 0  # most that a column of categories has
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
@@ -192,6 +195,9 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         make_answers(most_nodes, sizes.n_means) if sizes.n_means else (),
         np.empty(sizes.n_memo) if sizes.n_memo else (),
         make_bounds(deepest) if sizes.bounded else (),
+        make_categories(n_rows, n_features, sizes.n_levels, n_slots, most_nodes)
+        if sizes.n_levels
+        else (),
     )
 
 

@@ -161,6 +161,7 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
         n_side,
         n_memo,
         len(recipe.monotonic) > 0,
+        max(recipe.levels, default=0),
     )
     return make_scratch(sizes, recipe.settings)
 
@@ -184,6 +185,7 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         recipe.leaf.name if isinstance(recipe.leaf, Own) else recipe.leaf,
         len(recipe.monotonic) > 0,
         several,
+        recipe.categories if recipe.levels else "",
     )
     return uncompiled(make_grow(criterion, leaf, parts)) if recipe.own else grow_kernel(parts)
 
@@ -211,14 +213,19 @@ def grow_trees(
 
     `stop` is a uint8 array of one; setting it to 1 from another thread ends the growing.
     """
-    stop = np.zeros(1, np.uint8) if stop is None else stop
+    stop = _go_on() if stop is None else stop
     scratch = scratch_for(training, recipe) if scratch is None else scratch
     grow = kernel_for(training, recipe)
     trees = []
     for t in range(first, first + count):
-        n = _grow_in(grow, training, recipe, key_of(seed, t), scratch, stop)
+        n, scratch = _grow_in(grow, training, recipe, key_of(seed, t), scratch, stop)
         trees.append(_tree_in(scratch, n))
     return trees
+
+
+def _go_on() -> np.ndarray:
+    """What does not end the growing."""
+    return np.zeros(1, np.uint8)
 
 
 def _tree_in(scratch: Scratch, n: int) -> Tree:
@@ -228,7 +235,9 @@ def _tree_in(scratch: Scratch, n: int) -> Tree:
     answers: Any = scratch.answers
     means = answers.means[:n].copy() if answers else np.zeros((n, 0))
     nodes, stats = scratch.nodes[:n].copy(), scratch.stats[:n].copy()
-    return Tree(nodes, stats, params, np.zeros(0, np.uint64), means)
+    sets: Any = scratch.categories
+    bits = sets.bits[: sets.n_bits[0]].copy() if sets else np.zeros(0, np.uint64)
+    return Tree(nodes, stats, params, bits, means)
 
 
 def count_cuts(training: Training, recipe: Recipe, seed: int, count: int) -> np.ndarray:
@@ -236,14 +245,17 @@ def count_cuts(training: Training, recipe: Recipe, seed: int, count: int) -> np.
     grow, scratch = kernel_for(training, recipe, counted=True), scratch_for(training, recipe)
     found = np.empty(count, np.int64)
     for t in range(count):
-        scratch.scored[0] = 0
-        _grow_in(grow, training, recipe, key_of(seed, t), scratch, np.zeros(1, np.uint8))
+        _, scratch = _grow_in(grow, training, recipe, key_of(seed, t), scratch, _go_on())
         found[t] = scratch.scored[0]
     return found
 
 
-def _grow_in(grow: Callable, training: Training, recipe: Recipe, key, scratch, stop) -> int:
-    """Grow the tree of a key; it is left in `scratch`. Returns the number of its nodes."""
+def _grow_in(
+    grow: Callable, training: Training, recipe: Recipe, key, scratch: Scratch, stop: np.ndarray
+) -> tuple[int, Scratch]:
+    """Grow the tree of a key. Returns the number of its nodes, and the scratch that it is left in:
+    one with more room if there was too little, and the tree had to be begun again."""
+    scratch.scored[0] = 0
     rows, weights = _rows_of(training, recipe, key)
     n_features = len(training.columns.codes)
     features = tree_features(key, n_features, recipe.features_per_tree or n_features)
@@ -253,7 +265,16 @@ def _grow_in(grow: Callable, training: Training, recipe: Recipe, key, scratch, s
         training.columns, training.y, training.marks, recipe.settings, training.yardstick, signs,
         slots,
     )  # fmt: skip
-    return grow(plan, rows, weights, features, key, scratch, stop)
+    n = grow(plan, rows, weights, features, key, scratch, stop)
+    if n >= 0:
+        return n, scratch
+    return _grow_in(grow, training, recipe, key, _with_more_room(scratch), stop)
+
+
+def _with_more_room(scratch: Scratch) -> Scratch:
+    """The scratch with a pool of bits twice as large."""
+    sets: Any = scratch.categories
+    return scratch._replace(categories=sets._replace(bits=np.empty(2 * len(sets.bits), np.uint64)))
 
 
 def key_of(seed: int, t: int):

@@ -19,12 +19,13 @@ from forestlab.core.arrays import (
 )
 from forestlab.core.questions import KINDS, kind_of, write_leaf
 from forestlab.core.tasks import TASKS, require_task
+from forestlab.tree.levels import as_levels, families
 from forestlab.tree.view import SIDES, TreeView
 
 LEAF_KEYS = ("value", "weight")
 RANGE_KEYS = ("cut", "between", "in")  # one of them: what goes left
 OTHER_KEYS = ("left", "right", "missing", "missing_share")
-ROOT_KEYS = ("task", "feature_names", "class_names")
+ROOT_KEYS = ("task", "feature_names", "class_names", "levels")
 MAX_CATEGORY = 2**20
 LABEL = str | Real | np.bool_
 
@@ -45,7 +46,7 @@ class _Wrong(ValueError):
 
 
 def build_tree(
-    description, feature_names=None, class_names=None, task: str | None = None
+    description, feature_names=None, class_names=None, task: str | None = None, levels=None
 ) -> TreeView:
     """A tree from nested dicts.
 
@@ -58,6 +59,7 @@ def build_tree(
         {"feature": "salary", "cut": 50000, "left": …, "right": …}   left if salary ≤ 50000
         {"feature": 0, "between": [2, 5], …}                         left if 2 < x0 ≤ 5
         {"weights": {"a": 2, "b": -1}, "cut": 0.5, …}                left if 2·a − b ≤ 0.5
+        {"feature": "colour", "in": ["red", "green"], …}             left if red or green
         {"feature": "colour", "in": [0, 3], …}                       left if category 0 or 3
 
     A missing value goes right; with ``"missing": "left"`` in the node it goes left, and with
@@ -72,8 +74,10 @@ def build_tree(
     class_names : the labels in their order; sorted if not given. A list of such lists if there are
         several targets of classes
     task : "classification" or "regression"; by default classification if values are text or bools
+    levels : {feature: its categories in the order of their numbers}. Without them: of each feature
+        of which some nodes name strings, those, sorted; of others categories are their numbers
 
-    The description's root may hold the last three itself.
+    The description's root may hold the last four itself.
     """
     pieces = _unfold(description)
     root = pieces[0].content
@@ -84,9 +88,11 @@ def build_tree(
     require_task(task)
     if TASKS[task].has_classes:
         labels = _labels(pieces) if labels is None else _listed(labels)
-    tree = _read(pieces, names, labels if TASKS[task].has_classes else None)
+    known = _levels(pieces, names, root.get("levels") if levels is None else levels)
+    tree = _read(pieces, names, labels if TASKS[task].has_classes else None, known)
     _sum_up(tree, task, len(labels[0]) if labels and _are_several(labels) else None)
-    return TreeView(tree, task, names, labels)
+    each = [known.get(name) for name in names]
+    return TreeView(tree, task, names, labels, each if known else None)
 
 
 def _unfold(description) -> list[_Piece]:
@@ -160,6 +166,25 @@ def _name_features(pieces: list[_Piece], given) -> list[str]:
     return list(dict.fromkeys(names)) or [f"x{j}" for j in range(max(numbers, default=-1) + 1)]
 
 
+def _levels(pieces: list[_Piece], names: list[str], given) -> dict[str, np.ndarray]:
+    """The levels of features that have any, by their names."""
+    found = {} if given is None else dict(given)
+    for name, own in found.items():
+        if name not in names or len(families(own)) > 1 or len(set(own)) < len(own):
+            raise ValueError(
+                f"levels must be different strings, numbers or booleans of a feature, of {names}; "
+                f"got {name!r}: {own!r}"
+            )
+    named: dict[str, set] = {}
+    for i, (content, _, _) in enumerate(pieces):
+        with _told_where(pieces, i):
+            words = _list(content.get("in", ()), "in")
+            if any(isinstance(word, str) for word in words):
+                named.setdefault(names[_place(content["feature"], names)], set()).update(words)
+    made = {name: sorted(own, key=str) for name, own in named.items()}
+    return {name: as_levels(own) for name, own in (made | found).items()}
+
+
 def _guess_task(pieces: list[_Piece], labels) -> str:
     values = [piece.content.get("value") for piece in pieces]
     by_label = any(isinstance(value, str | bool | np.bool_ | dict) for value in values)
@@ -187,7 +212,9 @@ def _listed(labels) -> list:
     return np.asarray(labels).tolist()
 
 
-def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:
+def _read(
+    pieces: list[_Piece], names: list[str], labels: list | None, levels: dict[str, np.ndarray]
+) -> Tree:
     """The tree with its questions, children and leaves, not yet summed up."""
     nodes = np.zeros(len(pieces), NODE)
     for node in nodes:
@@ -200,6 +227,8 @@ def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:
             nodes[side][parent] = i
         with _told_where(pieces, i):
             if "value" not in content:
+                if "in" in content:
+                    content = content | {"in": _codes(content, names, levels)}
                 _read_question(nodes[i], content, names, params, bits)
                 _read_missing(nodes[i], content)
                 continue
@@ -238,6 +267,18 @@ def _place(feature, names: list[str]) -> int:
     return int(feature)
 
 
+def _codes(content: dict, names: list[str], levels: dict[str, np.ndarray]) -> list:
+    """The numbers of the categories that go left."""
+    words, feature = _list(content["in"], "in"), _features(content)[0]
+    own = levels.get(names[_place(feature, names)])
+    if own is None:
+        return words
+    known = own.tolist()
+    for word in words:
+        _need(word in known, f"{word!r} is none of the levels {known} of {feature!r}")
+    return [known.index(word) for word in words]
+
+
 def _category_words(codes) -> list[int]:
     """The categories as `questions.category_side` reads them."""
     fine = all(_is_integer(code) and code < MAX_CATEGORY for code in _list(codes, "in"))
@@ -245,7 +286,7 @@ def _category_words(codes) -> list[int]:
     words = [0] * (int(max(codes)) // 64 + 1)
     for code in codes:
         words[int(code) // 64] |= 1 << int(code) % 64
-    return [len(words), *words]
+    return [len(words), *words, *([2**64 - 1] * len(words))]
 
 
 def _read_missing(node, content: dict) -> None:
