@@ -59,6 +59,11 @@ class Look(NamedTuple):
         return self.data["train"][0].shape[1]
 
     @property
+    def of_numbers(self) -> bool:
+        """Whether all features are numbers: between two levels of a category there is nothing."""
+        return not self.grown.recipe.levels
+
+    @property
     def judged(self) -> str | None:
         """The split on which costly parts judge: test, or else valid; None if there are neither."""
         return next((split for split in ("test", "valid") if split in self.data), None)
