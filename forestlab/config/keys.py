@@ -27,11 +27,13 @@ class DatasetConfig:
     openml_version: int = 1
     n_samples: int | None = None  # rows to make or to keep; null: the usual, or all
     noise: float | None = None  # the toys and the made regressions; null: the usual
+    levels: int | None = None  # of the made set of that name; null: 16
     label_noise: float = 0.0  # share of training labels replaced by another class
     data_seed: int = 0  # what is made, which rows are kept
     drop: list[str] = field(default_factory=list)  # columns left out
     categorical: list[str] = field(default_factory=list)  # columns taken for categories
     numeric: list[str] = field(default_factory=list)  # columns taken for numbers; dates: in days
+    encode: str = "levels"  # "one_hot": a column for each level; "numbers": categories as numbers
     missing_share: float = 0.0  # share of the values of each column that is made missing
     missing_by: str = "random"  # or "value": the greater, the likelier
     missing_columns: list[str] = field(default_factory=list)  # columns made to lack values; []: all

@@ -25,6 +25,7 @@ from forestlab.datasets.downloaded import DOWNLOADED
 from forestlab.datasets.files import FILES
 from forestlab.datasets.holes import completed, punched
 from forestlab.datasets.kinds import check_names, typed
+from forestlab.datasets.levels import encoded
 from forestlab.datasets.made import MADE, NOISY, friedman1_truth, sine_truth
 from forestlab.datasets.openml import OPENML
 from forestlab.datasets.packaged import PACKAGED
@@ -54,6 +55,7 @@ OWN = frozenset({*FILES, *OPENML})  # tables that a user brings: what is in them
 KNOWN = frozenset(LOADERS)
 TAKERS = {
     "noise": NOISY,
+    "levels": ["levels"],
     "path": [*FILES],
     "target": [*FILES, *OPENML],
     "openml_name": [*OPENML],
@@ -91,7 +93,7 @@ def load(config: DatasetConfig) -> Dataset:
     if config.name not in MADE:
         dataset = sample(dataset, config.n_samples, config.data_seed)
     dataset = rescaled(dataset, config.data_seed) if config.rescale else dataset
-    dataset = punched(dataset, config)
+    dataset = encoded(punched(dataset, config), config.encode)
     return one_hot(dataset) if config.one_hot else dataset
 
 

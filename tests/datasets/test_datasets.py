@@ -57,6 +57,7 @@ MADE_FACTS = {
     "skewed": (10, 0),
     "sine": (1, 0),
     "spreads": (1, 0),
+    "levels": (5, 2),
     "spirals": (2, 2),
     "spirals3": (2, 3),
     "spirals4": (2, 4),

@@ -325,3 +325,46 @@ def test_the_basket_of_fruits():
         ("Purple", 1, "Grape"),
         ("Yellow", 3, "Lemon"),
     ]
+
+
+# ---- levels ------------------------------------------------------------------------------------
+
+
+def test_levels_are_as_many_as_asked_for_and_half_of_them_stand_for_each_class():
+    made = loaded("levels", levels=10, n_samples=20_000)
+    assert categories_of(made.frame)["level"] == [f"level{k}" for k in range(10)]
+    shares = pd.Series(made.target).groupby(made.frame["level"].to_numpy(str)).mean()
+    is_high = shares > 0.5
+    assert is_high.sum() == 5
+    assert not is_high.iloc[::2].all()  # which ones is drawn
+    assert not is_high.iloc[1::2].all()
+    # Of the level alone the error is 22.1 %; 2,000 rows a level leave four standard errors of 3.7 %.
+    np.testing.assert_allclose(np.where(is_high, 1 - shares, shares), 0.221, atol=0.037)
+    assert level_counts(loaded("levels").frame)[0] == 16
+    assert categories_of(loaded("levels", levels=300).frame)["level"][7] == "level007"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("levels", {"levels": 1}, r"dataset.levels=1 is too few: it has to be 2 or more"),
+        ("levels", {"n_samples": 0}, r"dataset.n_samples=0 is too few"),
+        ("iris", {"levels": 3}, r"dataset.levels=3 has no meaning for iris"),
+        ("iris", {"encode": "one_hot"}, r"dataset.encode=one_hot asks for nothing: iris has no"),
+        ("levels", {"encode": "hot"}, r"dataset.encode=hot is not one of levels, one_hot, numbers"),
+    ],
+)
+def test_what_levels_cannot_be_is_told(name, options, words):
+    with pytest.raises(DataError, match=words):
+        loaded(name, **options)
+
+
+def test_categories_as_columns_of_0_and_1_or_as_numbers(tmp_path):
+    path = write(MIXED.drop(columns="fresh"), tmp_path / "mine.csv")
+    hot, numbers = (loaded("csv", path=path, encode=how).frame for how in ("one_hot", "numbers"))
+    assert list(hot.columns) == ["size", "count", "color=blue", "color=red"]
+    np.testing.assert_array_equal(hot["color=blue"][:4], [0, 1, np.nan, 0])
+    np.testing.assert_array_equal(hot["color=red"][:4], [1, 0, np.nan, 1])
+    assert list(numbers.columns) == ["size", "count", "color"]
+    np.testing.assert_array_equal(numbers["color"][:4], [1, 0, np.nan, 1])
+    np.testing.assert_array_equal(numbers["size"], hot["size"])
