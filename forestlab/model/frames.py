@@ -130,7 +130,7 @@ def chosen_columns(given, columns: list[Column], has_names: bool) -> np.ndarray:
     if given is None:
         return np.zeros(n_features, bool)
     is_list = not isinstance(given, str) and np.ndim(given) == 1
-    items = list(given) if is_list else [None]
+    items: list[Any] = list(given) if is_list else [None]
     if len(items) == n_features and all(isinstance(item, bool | np.bool_) for item in items):
         return np.array(items, bool)
     if all(isinstance(item, str) for item in items):
