@@ -277,7 +277,7 @@ def check_questions(tree: Tree, n_features: int, levels: Sequence[int] = ()) -> 
         if row.by_category:
             for start in nodes["bits"][nodes["kind"] == kind]:
                 _check(0 <= start < len(tree.bits), "categories")
-                _check(2 * tree.bits[start] <= len(tree.bits) - start - 1, "categories")
+                _check(2 * int(tree.bits[start]) <= len(tree.bits) - start - 1, "categories")
         if row.names_feature:
             _check_features(nodes["feature"][nodes["kind"] == kind], n_features)
         if row.by_category:
@@ -366,20 +366,46 @@ def terms(tree: Tree, i: int) -> list[tuple[int, float]]:
 
 def categories(tree: Tree, i: int) -> list[int]:
     """The categories that node i sends left."""
-    pool = tree.bits[tree.nodes["bits"][i] :].tolist()
-    words = enumerate(pool[1 : 1 + pool[0]])
-    return [64 * k + bit for k, word in words for bit in range(64) if word >> bit & 1]
+    return _numbers_in(_bits_of(tree, i)[0])
 
 
-def words_of(tree: Tree, i: int, levels: Sequence | None = None) -> list:
-    """The categories that node i sends left, as a person calls them.
+def known_categories(tree: Tree, i: int) -> list[int]:
+    """The categories that node i sends by its set; all others go where missing values go."""
+    return _numbers_in(_bits_of(tree, i)[1])
+
+
+def _bits_of(tree: Tree, i: int) -> tuple[list[int], list[int]]:
+    """The words of those that go left, and of those that are known."""
+    pool = tree.bits[tree.nodes["bits"][i] :]
+    n = int(pool[0])
+    return pool[1 : 1 + n].tolist(), pool[1 + n : 1 + 2 * n].tolist()
+
+
+def _numbers_in(words: list[int]) -> list[int]:
+    return [64 * k + bit for k, word in enumerate(words) for bit in range(64) if word >> bit & 1]
+
+
+def named(tree: Tree, i: int, numbers: list[int], levels: Sequence | None = None) -> list:
+    """Categories of node i's feature as a person calls them.
 
     Parameters
     ----------
     levels : for each feature its levels by their numbers, or None; None: numbers are all there is
     """
     own = None if levels is None else levels[tree.nodes["feature"][i]]
-    return categories(tree, i) if own is None else own[categories(tree, i)].tolist()
+    return numbers if own is None else own[[k for k in numbers if k < len(own)]].tolist()
+
+
+def _sets(tree: Tree, i: int, levels: Sequence | None) -> dict[str, list]:
+    """What goes left, and, unless that is all else, what goes right, for a description."""
+    own = None if levels is None else levels[tree.nodes["feature"][i]]
+    left, known = categories(tree, i), known_categories(tree, i)
+    n_there = 64 * len(_bits_of(tree, i)[1]) if own is None else len(own)
+    found = {"in": named(tree, i, left, levels)}
+    if set(known) >= set(range(n_there)):
+        return found
+    right = [number for number in known if number not in set(left) and number < n_there]
+    return found | {"not_in": named(tree, i, right, levels)}
 
 
 def _set_text(words: list) -> str:
@@ -392,11 +418,11 @@ def _set_text(words: list) -> str:
 
 def condition(tree: Tree, i: int, names: Sequence[str], levels: Sequence | None = None) -> str:
     """What sends a row left at inner node i, such as "salary ≤ 50000" or "2 < a ≤ 3"; `levels` as
-    in `words_of`."""
+    in `named`."""
     node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
     asked = row.words(tree, i, names)
     if row.by_category:
-        return f"{asked} in {_set_text(words_of(tree, i, levels))}"
+        return f"{asked} in {_set_text(named(tree, i, categories(tree, i), levels))}"
     low = "" if node["cut_low"] == -np.inf else f"{short(node['cut_low'])} < "
     return f"{low}{asked} ≤ {short(node['cut_high'])}"
 
@@ -404,7 +430,7 @@ def condition(tree: Tree, i: int, names: Sequence[str], levels: Sequence | None 
 def described(
     tree: Tree, i: int, names: Sequence[str], levels: Sequence | None = None
 ) -> dict[str, Any]:
-    """What inner node i asks, as a description of a tree has it; `levels` as in `words_of`."""
+    """What inner node i asks, as a description of a tree has it; `levels` as in `named`."""
     node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
     if not row.key:
         raise ValueError(
@@ -412,7 +438,7 @@ def described(
         )
     piece = {row.key: row.describe(tree, i, names)}
     if row.by_category:
-        return piece | {"in": words_of(tree, i, levels)}
+        return piece | _sets(tree, i, levels)
     if node["cut_low"] == -np.inf:
         return piece | {"cut": float(node["cut_high"])}
     return piece | {"between": [float(node["cut_low"]), float(node["cut_high"])]}

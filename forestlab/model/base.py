@@ -222,8 +222,9 @@ class Model(BaseEstimator):
         categories = getattr(self, "categories_", None)
         if categories is None:
             return validate_data(self, X, reset=False, **self._numbers())
-        validate_data(self, X, reset=False, skip_check_array=True)
-        X, unseen = frames.encoded(frames.known(X, categories))
+        columns = frames.columns_of(X)
+        validate_data(self, X, reset=False, skip_check_array=True)  # names, and how many
+        X, unseen = frames.encoded(Table(columns, categories))
         X = check_array(X, estimator=self, input_name="X", **self._numbers())
         X[unseen] = np.nan  # only now: it is no error, whatever `missing` says
         return X

@@ -5,8 +5,8 @@ numbers. Which columns are categories is said by `categorical_features`, or by w
 Tables of pandas, polars and pyarrow come through narwhals, so that all are read alike; arrays of
 objects and lists are looked at value by value. An X of numbers alone is not touched here.
 
-Steps: `read` at a fit finds the columns and their levels, or nothing if there are no categories;
-`known` at a prediction takes the levels from the model; `encoded` makes the numbers of either.
+Steps: `read` at a fit finds the columns and their levels, or nothing if there are no categories; at
+a prediction the levels are the model's; `encoded` makes numbers of either.
 """
 
 import datetime
@@ -67,9 +67,6 @@ def read(X, categorical_features=FROM_DTYPE) -> Table | None:
     if unsaid and _is_plain(X):
         return None
     columns = columns_of(X)
-    if columns is None and unsaid:
-        return None
-    columns = _columns_of_any(X) if columns is None else columns
     _refuse_moments(columns)
     if by_kind:
         chosen = np.array([column.is_category for column in columns])
@@ -81,16 +78,9 @@ def read(X, categorical_features=FROM_DTYPE) -> Table | None:
     return Table(columns, [_levels_of(column) if is_one else None for column, is_one in pairs])
 
 
-def known(X, levels: list[np.ndarray | None]) -> Table:
-    """The columns of an X for which a model has levels."""
-    columns = columns_of(X)
-    return Table(_columns_of_any(X) if columns is None else columns, levels)
-
-
 def require_numbers(X, who: str) -> None:
     """Refuse categories; booleans are numbers too."""
-    columns = None if _is_plain(X) else columns_of(X)
-    for column in columns or ():
+    for column in () if _is_plain(X) else columns_of(X):
         if column.is_category and families(_some(column)) != ["booleans"]:
             raise ValueError(
                 f"{who} takes numbers alone; column {column.name!r} holds categories: make numbers "
@@ -130,7 +120,7 @@ def chosen_columns(given, columns: list[Column], has_names: bool) -> np.ndarray:
     if given is None:
         return np.zeros(n_features, bool)
     is_list = not isinstance(given, str) and np.ndim(given) == 1
-    items = list(given) if is_list else [None]
+    items: list[Any] = list(given) if is_list else [None]
     if len(items) == n_features and all(isinstance(item, bool | np.bool_) for item in items):
         return np.array(items, bool)
     if all(isinstance(item, str) for item in items):
@@ -163,42 +153,35 @@ def _named(names: list[str], columns: list[Column], has_names: bool) -> np.ndarr
 def _is_plain(X) -> bool:
     """Does X hold numbers by its type alone, so that nothing has to be looked at?"""
     if isinstance(X, np.ndarray):
-        return X.dtype.kind in NUMERIC
+        return X.dtype.kind not in "OU"
     if isinstance(X, list | tuple):
-        return False
+        return not _has_words(X)
     dtypes = getattr(X, "dtypes", ())  # pandas' are numpy's if they are plain: 90 times as quick
     if len(dtypes) and all(isinstance(one, np.dtype) and one.kind in "iuf" for one in dtypes):
         return True
-    return _is_frame(X) and all(dtype.is_numeric() for dtype in _narwhals(X).schema.dtypes())
+    if _is_frame(X):
+        return all(dtype.is_numeric() for dtype in _narwhals(X).schema.dtypes())
+    return True  # sparse, or what scikit-learn makes an array of
 
 
-def columns_of(X) -> list[Column] | None:
-    """The columns of a table, an array of numbers, words or objects, or a list of lists; None if it
-    is none of these, or a list of numbers alone."""
+def columns_of(X) -> list[Column]:
+    """The columns of a table, or of whatever scikit-learn makes an array of."""
     if _is_frame(X):
         return _columns_of_frame(X)
-    if isinstance(X, list | tuple):
-        X = _array_of_list(X)
-    if not isinstance(X, np.ndarray) or X.dtype.kind not in NUMERIC + "OU":
-        return None
-    return _columns_of_any(X)
-
-
-def _columns_of_any(X) -> list[Column]:
-    """The columns of what scikit-learn makes an array of."""
+    if _has_words(X):
+        X = np.array(X, dtype=object)  # so that numbers beside words stay numbers
     X = check_array(X, dtype=None, ensure_all_finite=False)
     return [Column(j, X[:, j], _is_category(X[:, j])) for j in range(X.shape[1])]
 
 
-def _array_of_list(X) -> np.ndarray | None:
-    """An array of a list in which there are words: of objects, so that numbers stay numbers."""
+def _has_words(X) -> bool:
+    """Is X a list in which there are not only numbers?"""
+    if not isinstance(X, list | tuple):
+        return False
     try:
-        found = np.asarray(X)
+        return np.asarray(X).dtype.kind in "OU"
     except ValueError:  # of rows of different lengths: scikit-learn tells what is wrong
-        return None
-    if found.dtype.kind in "OU":
-        return np.array(X, dtype=object)
-    return None
+        return False
 
 
 def _is_category(values: np.ndarray) -> bool:

@@ -24,7 +24,7 @@ from forestlab.tree.view import SIDES, TreeView
 
 LEAF_KEYS = ("value", "weight")
 RANGE_KEYS = ("cut", "between", "in")  # one of them: what goes left
-OTHER_KEYS = ("left", "right", "missing", "missing_share")
+OTHER_KEYS = ("left", "right", "missing", "missing_share", "not_in")
 ROOT_KEYS = ("task", "feature_names", "class_names", "levels")
 MAX_CATEGORY = 2**20
 LABEL = str | Real | np.bool_
@@ -63,7 +63,9 @@ def build_tree(
         {"feature": "colour", "in": [0, 3], …}                       left if category 0 or 3
 
     A missing value goes right; with ``"missing": "left"`` in the node it goes left, and with
-    ``"missing": "both", "missing_share": 0.7`` both ways, with 0.7 of its weight to the left.
+    ``"missing": "both", "missing_share": 0.7`` both ways, with 0.7 of its weight to the left. With
+    ``"not_in": […]`` beside "in" only these categories go right, and others where a missing value
+    goes.
     Inner nodes' statistics are summed up from their leaves, of weight 1 unless given.
 
     Parameters
@@ -138,6 +140,7 @@ def _check_keys(content: dict, more: Sequence[str]) -> None:
     for keys in () if is_leaf else (_asked_keys(), RANGE_KEYS):
         choice = f"a leaf needs value; an inner node needs one of {', '.join(keys)}"
         _need(sum(key in content for key in keys) == 1, choice)
+    _need("in" in content or "not_in" not in content, "not_in goes with in")
     both = "left" in content and "right" in content
     _need(is_leaf or both, "an inner node needs left and right")
 
@@ -178,7 +181,7 @@ def _levels(pieces: list[_Piece], names: list[str], given) -> dict[str, np.ndarr
     named: dict[str, set] = {}
     for i, (content, _, _) in enumerate(pieces):
         with _told_where(pieces, i):
-            words = _list(content.get("in", ()), "in")
+            words = [word for key in ("in", "not_in") for word in _list(content.get(key, ()), key)]
             if any(isinstance(word, str) for word in words):
                 named.setdefault(names[_place(content["feature"], names)], set()).update(words)
     made = {name: sorted(own, key=str) for name, own in named.items()}
@@ -227,9 +230,7 @@ def _read(
             nodes[side][parent] = i
         with _told_where(pieces, i):
             if "value" not in content:
-                if "in" in content:
-                    content = content | {"in": _codes(content, names, levels)}
-                _read_question(nodes[i], content, names, params, bits)
+                _read_question(nodes[i], content, names, params, bits, levels)
                 _read_missing(nodes[i], content)
                 continue
             leaves[i] = _read_leaf(content, labels)
@@ -240,7 +241,9 @@ def _read(
     return Tree(nodes, stats, np.array(params, np.float64), np.array(bits, np.uint64))
 
 
-def _read_question(node, content: dict, names: list[str], params: list, bits: list) -> None:
+def _read_question(
+    node, content: dict, names: list[str], params: list, bits: list, levels: dict[str, np.ndarray]
+) -> None:
     node["kind"] = kind_of(content)
     row, features = KINDS[node["kind"]], [_place(feature, names) for feature in _features(content)]
     if row.names_feature:
@@ -250,7 +253,7 @@ def _read_question(node, content: dict, names: list[str], params: list, bits: li
         params += [_number(part, "a weight") for part in row.params(_asked(content), features)]
     if "in" in content:
         node["bits"] = len(bits)
-        bits += _category_words(content["in"])
+        bits += _category_words(content, levels.get(names[features[0]]))
     elif "cut" in content:
         node["cut_high"] = _number(content["cut"], "cut")
     else:
@@ -267,26 +270,37 @@ def _place(feature, names: list[str]) -> int:
     return int(feature)
 
 
-def _codes(content: dict, names: list[str], levels: dict[str, np.ndarray]) -> list:
-    """The numbers of the categories that go left."""
-    words, feature = _list(content["in"], "in"), _features(content)[0]
-    own = levels.get(names[_place(feature, names)])
-    if own is None:
-        return words
-    known = own.tolist()
-    for word in words:
-        _need(word in known, f"{word!r} is none of the levels {known} of {feature!r}")
-    return [known.index(word) for word in words]
+def _category_words(content: dict, own: np.ndarray | None) -> list[int]:
+    """The categories as `questions.category_side` reads them; `own` are the feature's levels."""
+    left = _codes(content["in"], "in", own)
+    right = _codes(content["not_in"], "not_in", own) if "not_in" in content else []
+    _need(not set(left) & set(right), "a category is either in or not_in")
+    most = max([*left, *right, 0 if own is None else len(own) - 1])
+    n_words = most // 64 + 1
+    known = _words([*left, *right], n_words) if "not_in" in content else [2**64 - 1] * n_words
+    return [n_words, *_words(left, n_words), *known]
 
 
-def _category_words(codes) -> list[int]:
-    """The categories as `questions.category_side` reads them."""
-    fine = all(_is_integer(code) and code < MAX_CATEGORY for code in _list(codes, "in"))
-    _need(fine and len(codes) > 0, f"'in' must list integers from 0 to {MAX_CATEGORY - 1}")
-    words = [0] * (int(max(codes)) // 64 + 1)
+def _codes(given, key: str, own: np.ndarray | None) -> list[int]:
+    """The numbers of categories."""
+    items = _list(given, key)
+    allowed = f"integers from 0 to {MAX_CATEGORY - 1}, or strings" if own is None else "levels"
+    _need(len(items) > 0 or key != "in", f"'{key}' must list {allowed}")
+    if own is not None:
+        known = own.tolist()
+        for item in items:
+            _need(item in known, f"{item!r} is none of the levels {known}")
+        return [known.index(item) for item in items]
+    fine = all(_is_integer(code) and code < MAX_CATEGORY for code in items)
+    _need(fine, f"'{key}' must list {allowed}")
+    return [int(code) for code in items]
+
+
+def _words(codes: list[int], n_words: int) -> list[int]:
+    words = [0] * n_words
     for code in codes:
-        words[int(code) // 64] |= 1 << int(code) % 64
-    return [len(words), *words, *([2**64 - 1] * len(words))]
+        words[code // 64] |= 1 << code % 64
+    return words
 
 
 def _read_missing(node, content: dict) -> None:

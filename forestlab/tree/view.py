@@ -12,10 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import BOTH, LEAF, LEFT, RIGHT, Tree, plant
+from forestlab.core.arrays import BOTH, CATEGORY, LEAF, LEFT, RIGHT, Tree, plant
 from forestlab.core.descend import ends_kernel
 from forestlab.core.prune import depths
-from forestlab.core.questions import condition, described, number_asked, short
+from forestlab.core.questions import (
+    condition,
+    described,
+    known_categories,
+    named,
+    number_asked,
+    short,
+)
 from forestlab.core.tasks import TASKS, require_task
 from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
 from forestlab.tree.levels import is_missing, row_numbers
@@ -236,7 +243,8 @@ class TreeView:
         """The walk of row x, a line a step: x0 ≤ 7? 8 → no"""
         *asked, end = self.walk(x, depth)
         lines = [
-            f"{step.question}? {_value_text(step.value)} → {'yes' if step.answer else 'no'}"
+            f"{step.question}? {self._asked_text(step.node, step.value)}"
+            f" → {'yes' if step.answer else 'no'}"
             for step in asked
         ]
         return "\n".join([*lines, f"prediction: {self.value_text(end.node)}"])
@@ -247,6 +255,15 @@ class TreeView:
         feature = self.tree.nodes["feature"][i]
         has_levels = self.levels is not None and feature >= 0 and self.levels[feature] is not None
         return x[feature] if has_levels and not is_missing(x[feature]) else number
+
+    def _asked_text(self, i: int, value) -> str:
+        """What node i's question was about, in words."""
+        if is_missing(value):
+            return "missing"
+        if self.levels is None or self.tree.nodes["kind"][i] != CATEGORY:
+            return short(value)
+        known = named(self.tree, i, known_categories(self.tree, i), self.levels)
+        return str(value) if value in known else f"{value}, not seen here,"
 
     # -- the whole tree
 
@@ -337,13 +354,6 @@ class TreeView:
         return (
             f"{type(self).__name__}({self.task}, {count(self.n_nodes, 'node')}, depth {self.depth})"
         )
-
-
-def _value_text(value) -> str:
-    """What a question was about, in words."""
-    if is_missing(value):
-        return "missing"
-    return str(value) if isinstance(value, str | bool | np.bool_) else short(value)
 
 
 def _as_names(given) -> np.ndarray | list[np.ndarray]:
