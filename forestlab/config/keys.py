@@ -58,6 +58,7 @@ class ModelConfig:
     rho: int | str | None = None
     rho_draws: str = "features"
     missing: str = "learned"
+    categories: str = "subset"  # what is asked of categories, or "equality"
     leaf: str = "mean"
     monotonic_cst: Any = None  # -1, 0 or 1 for each feature, or for some by name; null: none
     combine: str = "average"

@@ -15,6 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from forestlab.core.arrays import Limits
+from forestlab.core.categories import CHOICES
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, fitting
 from forestlab.core.learners import LEARNERS, Learner
@@ -122,6 +123,12 @@ DESCRIPTIONS = {
         "those that a type lists, in their order (pandas' category, Enum, dictionary), else the "
         "values that there are, sorted; up to 65,535. One that training did not see is taken for a "
         "missing value, even with missing='error'.",
+    ),
+    "categories": (
+        '{"subset", "equality"}, default="subset"',
+        'What a node asks of a column of categories: "subset", whether a row\'s level is one of '
+        "several, which of them by their order along the targets, or of few levels by trying all "
+        'sets; "equality", whether it is one given level.',
     ),
     "leaf": (
         "str or callable, default='mean'",
@@ -432,6 +439,7 @@ def recipe(
         monotonic=() if n_classes == 1 else monotonic,  # one class has one answer
         classes_each=each,
         levels=levels if any(levels) else (),
+        categories=one_of("categories", params.get("categories", "subset"), CHOICES),
         **_bag(params, n_rows),
     )
 
