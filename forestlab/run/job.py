@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from omegaconf import OmegaConf
 
@@ -202,5 +203,7 @@ def _write(job: Job, folder: Path, done: Done) -> None:
         table.to_csv(folder / "columns.csv", index=False)
     if job.config.study.name != "off":
         dataset, rows = job.data.dataset, job.data.parts._asdict()
-        about = About(job.name, list(dataset.frame.columns), rows, dataset.image_shape)
+        names, words = list(dataset.frame.columns), datasets.categories_of(dataset.frame)
+        levels = [np.array(words[name]) if name in words else None for name in names]
+        about = About(job.name, names, rows, dataset.image_shape, levels if words else None)
         artifacts.write(folder, done.found, about, job.config.tracking.pictures)

@@ -110,6 +110,7 @@ class About(NamedTuple):
     features: list[str]  # names
     rows: dict[str, np.ndarray]  # by split: row numbers in the data set
     image_shape: tuple[int, int] | None = None  # of rows that are images
+    levels: list[np.ndarray | None] | None = None  # of each feature, if it is one of categories
 
     def of_target(self, name: str) -> "About":
         return self._replace(title=f"{self.title}, {name}")
