@@ -153,8 +153,12 @@ class KernelParts(NamedTuple):
     categories: str = ""  # what is asked of them; "": all columns are numbers
 
 
-def open_categories(criterion: Criterion | Entered | Several, parts: KernelParts) -> Callable:
-    """What puts the levels of a candidate in groups, if it is about categories."""
+def open_categories(
+    criterion: Criterion | Entered | Several, parts: KernelParts
+) -> Callable | None:
+    """What puts the levels of a candidate in groups; None without categories."""
+    if not parts.categories:
+        return None
     has_own_scan = isinstance(criterion, Criterion) and criterion.scan is not None
     asked = Asked(
         parts.categories,
@@ -167,16 +171,19 @@ def open_categories(criterion: Criterion | Entered | Several, parts: KernelParts
     return make_open(asked, column_finder(LEARNERS[parts.learner]), MISSING[parts.missing])
 
 
-def make_learner(criterion: Criterion | Entered | Several, parts: KernelParts) -> Learner:
+def make_learner(parts: KernelParts, open_levels: Callable | None) -> Learner:
     """The weak learner, with what the data ask of it."""
     learner = LEARNERS[parts.learner]
-    if parts.categories:
-        learner = with_categories(learner, open_categories(criterion, parts))
+    if open_levels is not None:
+        learner = with_categories(learner, open_levels)
     return with_signs(learner) if parts.monotonic else learner
 
 
 def make_chooser(
-    learner: Learner, criterion: Criterion | Entered | Several, parts: KernelParts
+    learner: Learner,
+    criterion: Criterion | Entered | Several,
+    parts: KernelParts,
+    open_levels: Callable | None,
 ) -> Callable:
     """What finds a node's best question."""
     search, missing = SEARCHES[parts.search], MISSING[parts.missing]
@@ -188,9 +195,9 @@ def make_chooser(
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
     else:
         evaluate = make_evaluate(list_cuts, learner, *how)
-    if parts.categories:
+    if open_levels is not None:
         column_of = column_finder(learner)
-        list_sets = make_list_sets(open_categories(criterion, parts), search.draws)
+        list_sets = make_list_sets(open_levels, search.draws)
         evaluate = either_best(column_of, make_evaluate_sets(list_sets, *how), evaluate)
         list_cuts = either(column_of, list_sets, list_cuts)
     if parts.pairs:
@@ -209,10 +216,11 @@ def grow_kernel(parts: KernelParts) -> Callable:
 
 def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: KernelParts) -> Callable:
     """The grower, not yet compiled: as plain Python it grows the same trees."""
-    learner = make_learner(criterion, parts)
+    open_levels = open_categories(criterion, parts)
+    learner = make_learner(parts, open_levels)
     measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)
     size, score = sides.size, sides.score
-    choose = make_chooser(learner, criterion, parts)
+    choose = make_chooser(learner, criterion, parts, open_levels)
     ready, write, send = learner.ready, learner.write, make_send(learner, MISSING[parts.missing])
     begin = keeps_no_params if learner.draw is None else forget_params
     begin_pool, has_room = make_pool(parts.categories)

@@ -21,7 +21,7 @@ MOST_BITS = 2**26  # words of a pool at first; trees that need more are grown ag
 
 
 class Categories(NamedTuple):
-    """Scratch of one thread; of a candidate's groups, the last of which may be of missing values."""
+    """Scratch of one thread. A group is a level of the node's rows; the last may be missing values."""
 
     profiles: np.ndarray  # (most levels in a node, n_slots) float64
     weights: np.ndarray  # float64: of each level
