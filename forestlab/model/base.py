@@ -110,8 +110,6 @@ class Model(BaseEstimator):
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
         self.check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
-        if training.lacking:
-            parameters.require_known(recipe.learner)
         training = self._measured(training, product(weights, chances))
         seed = self._seed_of(begun, recipe, training, classes)
         show = self._progress if self.verbose else None

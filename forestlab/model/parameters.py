@@ -17,7 +17,7 @@ from joblib import effective_n_jobs
 from forestlab.core.arrays import Limits
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, fitting
-from forestlab.core.learners import LEARNERS, Learner
+from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.options import OPTIONS, Options, is_whole, listed, name_of, row_of
@@ -496,21 +496,6 @@ def warn_of_functions(recipe: Recipe) -> None:
             "of a criterion for every cut that is tried: minutes where a compiled one takes "
             "seconds. For more than small data see forestlab.register_criterion.",
             stacklevel=3,
-        )
-
-
-def _may_lack(learner: Learner) -> bool:
-    """May values be missing?"""
-    return bool(learner.project_some or learner.group_some) and not learner.has_bands
-
-
-def require_known(learner: Options) -> None:
-    """Refuse missing values where a learner cannot do with them."""
-    able = [key for key, row in LEARNERS.items() if _may_lack(row)]
-    if row_of("learner", learner) not in able:
-        raise ValueError(
-            f"values of X are missing (NaN), so learner must be one of {listed(able)}; "
-            f"got {name_of('learner', learner)!r}."
         )
 
 

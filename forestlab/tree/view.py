@@ -200,7 +200,8 @@ class TreeView:
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
         forest = plant([self.tree])
         ends = np.empty((1, len(X)), np.int64)
-        ends_kernel(walk_for(forest, X))(forest, make_walks(forest), X, _depth(depth), ends)
+        walk = walk_for(forest, X)
+        ends_kernel(walk)(forest, make_walks(forest, walk), X, _depth(depth), ends)
         return ends[0]
 
     def walk(self, x, depth: int | None = None) -> list[Step]:
