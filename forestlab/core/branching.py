@@ -55,7 +55,8 @@ def lay_out(scratch, rows, weights):
 
 def make_send_both(learner: Learner) -> Callable:
     """What sends a node's rows to its children, and those that lack a value to both."""
-    ready, goes_left, lacks = learner.ready, learner.goes_left, learner.lacks
+    ready, goes_left = learner.ready, learner.goes_left
+    lacks: Any = learner.lacks
     note_share = make_note_share(goes_left, lacks)
 
     @jitable
@@ -167,7 +168,8 @@ def make_scan_known(criterion: Criterion | Entered | Several) -> Callable:
 
 def make_add_missing(criterion: Criterion | Entered | Several) -> Callable:
     """What tells how much more the score of all rows is than that of the known groups."""
-    sides, own_hold = sides_of(criterion), getattr(criterion, "hold", None)
+    sides = sides_of(criterion)
+    own_hold: Any = criterion.hold if isinstance(criterion, Criterion) else None
     size, put, score = sides.size, sides.put, sides.score
 
     @jitable

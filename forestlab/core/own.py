@@ -77,8 +77,8 @@ def own_criterion(own: Own, y: np.ndarray, classes_each: tuple[int, ...] = ()) -
             sums[1] = held(rows, weights)
         return pure
 
-    of_cuts = {"scan": own_scan(held), "hold": own_hold(held)}
-    return Criterion(own.task, gather, own_add, own_score, own_impurity, **of_cuts)
+    scan, hold = own_scan(held), own_hold(held)
+    return Criterion(own.task, gather, own_add, own_score, own_impurity, scan=scan, hold=hold)
 
 
 def own_add(side, slot, amount, numbers):

@@ -65,7 +65,7 @@ def combined(
         block = block_of(X, rows)
         start = rows.start
         add_answers(
-            asked, make_walks(forest, walk), block, (0, n_trees(forest)), _limit(depth), outside,
+            asked, make_walks(forest, walk), block, (0, n_trees(forest)), limit_of(depth), outside,
             start, sums[rows], voters[rows],
         )  # fmt: skip
         if not several:
@@ -177,7 +177,8 @@ class DepthWalk:
 
 
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
-    """The node of each tree where each row ends, (n_trees, n_rows) int64."""
+    """The node of each tree where each row ends, (n_trees, n_rows) int64; of a row that branches
+    that with most of it, the first of equal ones (see reached)."""
     walk = walk_for(forest, X)
     find_ends = ends_kernel(walk)
     found = np.empty((n_trees(forest), len(X)), np.int64)
@@ -186,7 +187,7 @@ def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
         block = block_of(X, rows)
         # The kernel takes one layout, so a block is written apart and copied.
         part = np.empty((len(found), len(block)), np.int64)
-        find_ends(forest, make_walks(forest, walk), block, _limit(depth), part)
+        find_ends(forest, make_walks(forest, walk), block, limit_of(depth), part)
         found[:, rows] = part
 
     by_blocks(find_block, len(X), n_jobs)
@@ -200,5 +201,6 @@ def places(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     return found
 
 
-def _limit(depth: int | None) -> int:
+def limit_of(depth: int | None) -> int:
+    """A depth as the kernels take it."""
     return NO_DEPTH if depth is None else depth

@@ -111,7 +111,14 @@ DESCRIPTIONS = {
         "str, default='learned'",
         'What becomes of values of X that are missing (NaN): "learned", in each node rows without '
         "one go to the side where they lower the criterion most; where no row of the node lacked "
-        'a value, one that does later goes to the heavier child. "error", they are refused.',
+        'a value, one that does later goes to the heavier child. "branch", they go where the mean '
+        "of the node's rows goes that have one: a mean weighted by rows, of what the `learner` "
+        'makes of columns, bins counting by their middle. "both", as in C4.5 they go down both '
+        "branches, in training and when asked, each with the share of the known weight that goes "
+        "there; a piece of under 1/64 of its row goes along with the heavier one. A cut's gain is "
+        "then that of the rows with a value, which must be enough for leaves on both sides; "
+        "`min_samples_split` counts pieces of rows as rows, and so do nodes. "
+        '"error", they are refused.',
     ),
     "leaf": (
         "str or callable, default='mean'",
@@ -328,6 +335,12 @@ def require_monotone(
     if not _is(params.get("leaf", "mean"), "mean"):
         raise ValueError(
             f"monotonic_cst constrains means, so leaf must be 'mean'; got {params['leaf']!r}."
+        )
+    if params.get("missing") == "both":
+        others = listed(name for name in MISSING if name != "both")
+        raise ValueError(
+            "monotonic_cst bounds the answers of rows that go one way, so missing must be one of "
+            f"{others}; got 'both'."
         )
     require_order_kept(params.get("combine", "average"), task)
 
