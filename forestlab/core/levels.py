@@ -21,7 +21,7 @@ MOST_BITS = 2**26  # words of a pool at first; trees that need more are grown ag
 
 
 class Categories(NamedTuple):
-    """Scratch of one thread. Groups are levels that the node has; the last may be what is missing."""
+    """Scratch of one thread. Groups are the node's levels; the last may be of missing values."""
 
     profiles: np.ndarray  # (most levels in a node, n_slots) float64
     weights: np.ndarray  # float64: of each level
