@@ -16,7 +16,7 @@ itself, as often as there are such among the features.
 
 A node's set stands in its tree's pool of bits: a word that counts words, then so many words of the
 levels that go left, then as many of those that the node's rows had. A level that they did not have
-goes where missing values go.
+goes where missing values go. What is typical of categories (see typical) is their mode.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ from forestlab.core.node import Listed, nothing
 from forestlab.core.projections import varies
 from forestlab.core.rng import KINDS, LEVELS, THRESHOLDS, draw, draw_below, stream
 from forestlab.core.scratch import Node, Question
-from forestlab.core.search import Look, Search, lowest_within, thin
+from forestlab.core.search import TIE, Look, Search, lowest_within, thin
 from forestlab.core.sets import (
     BEGINNINGS,
     MASKS,
@@ -48,9 +48,11 @@ from forestlab.core.sets import (
     list_drawn,
     note_groups,
 )
+from forestlab.core.typical import Typical
 
 CHOICES = "subset", "equality"
 ABSENT = 2  # the side of a level that no row of the node has
+EDGE = 0.5  # of a set: as a number a level is 0 if it is in there, else 1
 
 
 class Asked(NamedTuple):
@@ -115,8 +117,9 @@ def known_groups(grouped):
     return grouped.n_groups - (1 if grouped.last_key > grouped.last_known else 0)
 
 
-def make_list_sets(open_levels: Callable, draws: bool) -> Callable:
+def make_list_sets(open_levels: Callable, draws: bool, missing: Missing) -> Callable:
     """What lists the sets of one candidate that are looked at, as `node.make_list_cuts` does."""
+    asks, only_known = missing.asks, missing.branches
 
     @jitable
     def list_sets(plan, node, scratch, candidate, pick):
@@ -124,11 +127,12 @@ def make_list_sets(open_levels: Callable, draws: bool) -> Callable:
         if grouped.n_groups == 1:
             return Listed(grouped, 0, False)
         n_known, way = known_groups(grouped), scratch.categories.way[0]
-        look = Look(candidate, pick, grouped.n_groups, n_known, grouped.first_key)
+        n_counted = n_known if only_known else grouped.n_groups
+        look = Look(candidate, pick, n_counted, n_known, grouped.first_key)
         some_missing = n_known < grouped.n_groups
         if draws:
             return Listed(grouped, list_drawn(plan, node, scratch, way, look), some_missing)
-        n_cuts = list_all(scratch, way, look, plan.settings.min_samples_leaf)
+        n_cuts = list_all(scratch, way, look, plan.settings.min_samples_leaf, asks)
         if plan.settings.n_thresholds > 0:
             key = stream(node.key, THRESHOLDS + np.uint64(candidate))
             n_cuts = thin(scratch.groups, n_cuts, plan.settings.n_thresholds, key)
@@ -141,14 +145,15 @@ def make_list_sets(open_levels: Callable, draws: bool) -> Callable:
 
 
 def make_evaluate_sets(
-    list_sets: Callable, search: Search, missing: Missing, scan: Callable, counted: bool,
-    narrow: Callable,
+    list_sets: Callable, column_of: Callable, search: Search, missing: Missing, scan: Callable,
+    counted: bool, narrow: Callable,
 ) -> Callable:  # fmt: skip
     """What finds the best question about a column of categories, as `node.make_evaluate` does."""
     side_of, draws = make_side(missing), search.draws
+    by_mode = missing.by_typical and len(missing.sides) > 0
 
     @jitable
-    def scan_sets(plan, node, scratch, listed, n_sets):
+    def scan_sets(plan, node, scratch, listed, n_sets, mode):
         """Score the listed sets: those that begin an order together, others one by one. Returns
         the least score."""
         groups, categories, grouped = scratch.groups, scratch.categories, listed.grouped
@@ -163,7 +168,8 @@ def make_evaluate_sets(
             if not together:
                 n_members = arrange_set(scratch, dense, n_known, way, categories.sets[s])
                 groups.cuts[0], n_cuts = n_members - 1, 1
-            here = scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing)
+            first_left = first_with(scratch, n_cuts, n_known, mode) if by_mode else 0
+            here = scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing, first_left)
             least = min(least, here)
             for c in range(n_cuts):
                 categories.scores[s + c] = groups.scores[c]
@@ -181,15 +187,54 @@ def make_evaluate_sets(
             n_sets = narrow(plan, node, scratch, candidate, pick, n_sets)
         if counted:
             scratch.scored[0] += n_sets
-        best = scan_sets(plan, node, scratch, listed, n_sets)
+        mode = 0
+        if by_mode and listed.some_missing:
+            column = column_of(plan, scratch, candidate)
+            mode = mode_of(plan, node, scratch, column) - grouped.first_key
+        best = scan_sets(plan, node, scratch, listed, n_sets, mode)
         empty_if_dense(scratch, grouped)
         if not best <= least_so_far + node.tie or best == np.inf:
             return nothing()
         s = lowest_within(categories, n_sets, best + node.tie)
         side = categories.sides[s]
-        return Question(best, candidate, -1, categories.sets[s], -np.inf, np.inf, side)
+        return Question(best, candidate, -1, categories.sets[s], -np.inf, EDGE, side)
 
     return evaluate
+
+
+@jitable
+def first_with(scratch, n_cuts, n_known, level):
+    """The first of the listed cuts that has a level on its left; n_cuts if there is none."""
+    groups, place = scratch.groups, 0
+    while place < n_known and groups.key[place] != level:
+        place += 1
+    for c in range(n_cuts):
+        if groups.cuts[c] >= place:
+            return c
+    return n_cuts
+
+
+# ---- the typical level -------------------------------------------------------------------------
+
+
+@jitable
+def mode_of(plan, node, scratch, column):
+    """The heaviest level of a node's rows; of those that are equal but for rounding the first."""
+    mass, codes, n_levels = scratch.categories.mass, plan.columns.codes, plan.columns.levels[column]
+    rows, weights = node.rows, node.weights
+    for level in range(n_levels):
+        mass[level] = 0.0
+    total, greatest = 0.0, 0.0
+    for i in range(rows.shape[0]):
+        level = np.int64(codes[column, rows[i]])
+        if level < n_levels:
+            mass[level] += weights[i]
+            total += weights[i]
+            greatest = max(greatest, mass[level])
+    level = 0
+    while mass[level] < greatest - TIE * rows.shape[0] * total:
+        level += 1
+    return level
 
 
 # ---- beside numbers ----------------------------------------------------------------------------
@@ -283,7 +328,7 @@ def with_categories(learner: Learner, open_levels: Callable) -> Learner:
     """The learner, for data of which some columns are of categories."""
     column_of = column_finder(learner)
     ready_numbers, write_numbers, known_left = learner.ready, learner.write, learner.goes_left
-    lacks_number = learner.lacks
+    lacks_number, typical_number = learner.lacks, learner.typical
 
     @jitable
     def ready(plan, node, scratch, question):
@@ -325,8 +370,19 @@ def with_categories(learner: Learner, open_levels: Callable) -> Learner:
         else:
             write_set(plan, scratch, column, record)
 
+    @jitable
+    def typical(plan, node, scratch, candidate):
+        """That of a column of categories is asked for once the sides of levels are told."""
+        column = column_of(plan, scratch, candidate)
+        if column < 0:
+            return typical_number(plan, node, scratch, candidate)
+        side = scratch.categories.side[mode_of(plan, node, scratch, column)]
+        return Typical(0.0 if side == LEFT else 1.0, 1.0, 0.0)
+
     draw = None if learner.draw is None else draw_either(learner.draw)
-    return learner._replace(ready=ready, goes_left=goes_left, lacks=lacks, write=write, draw=draw)
+    return learner._replace(
+        ready=ready, goes_left=goes_left, lacks=lacks, write=write, draw=draw, typical=typical
+    )
 
 
 # ---- records -----------------------------------------------------------------------------------

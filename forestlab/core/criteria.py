@@ -246,6 +246,8 @@ class Criterion(NamedTuple):
     alias_of: str = ""  # the name whose compiled kernel serves this one too
     add_whole: Callable | None = None  # a quicker `add` for weights that are whole numbers
     scan: Callable | None = None  # what scores listed cuts in its own way: see own
+    # (plan, node, scratch, n_groups) → the score of the first groups, if cuts are scored that way
+    hold: Callable | None = None
     at_boundaries: bool = True  # no cut is better than the best of those between unequal targets
     counts: bool = False  # targets are at least 0, and each has a positive sum
     # Of categories that one number puts in order no set is better than the best of those that

@@ -21,7 +21,7 @@ MOST_BITS = 2**26  # words of a pool at first; trees that need more are grown ag
 
 
 class Categories(NamedTuple):
-    """Scratch of one thread. A group is a level of the node's rows; the last may be missing values."""
+    """Scratch of one thread. Groups are the node's levels; the last may be of missing values."""
 
     profiles: np.ndarray  # (most levels in a node, n_slots) float64
     weights: np.ndarray  # float64: of each level
@@ -36,6 +36,7 @@ class Categories(NamedTuple):
     scores: np.ndarray  # float64: the score of each
     sides: np.ndarray  # int64: where missing values go at each
     side: np.ndarray  # (most levels,) uint8: of each level, at the question that is asked
+    mass: np.ndarray  # (most levels,) float64: the weight of each level
     bits: np.ndarray  # uint64: the growing tree's pool
     n_bits: np.ndarray  # (1,) int64: how much of it is used, or would be
     numeric: np.ndarray  # int64: the tree's features that are numbers
@@ -43,9 +44,9 @@ class Categories(NamedTuple):
 
 
 def make_categories(
-    n_rows: int, n_features: int, n_levels: int, n_slots: int, most_nodes: int
+    n_rows: int, n_features: int, n_levels: int, n_slots: int, most_nodes: int, more: int
 ) -> Categories:
-    """For columns of at most `n_levels` levels."""
+    """For columns of at most `n_levels` levels, with `more` room for sets than at first."""
     most = min(n_rows, n_levels) + 2
     n_sets = max(most, MOST_SETS)
     n_bits = most_nodes // 2 * (1 + 2 * words_for(n_levels))
@@ -63,7 +64,8 @@ def make_categories(
         np.empty(n_sets),
         np.empty(n_sets, np.int64),
         np.empty(n_levels, np.uint8),
-        np.empty(min(n_bits, MOST_BITS), np.uint64),
+        np.empty(n_levels),
+        np.empty(min(n_bits, more * MOST_BITS), np.uint64),
         np.zeros(1, np.int64),
         np.empty(n_features, np.int64),
         np.zeros(1, np.int64),

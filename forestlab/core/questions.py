@@ -404,7 +404,7 @@ def _sets(tree: Tree, i: int, levels: Sequence | None) -> dict[str, list]:
     found = {"in": named(tree, i, left, levels)}
     if set(known) >= set(range(n_there)):
         return found
-    right = [number for number in known if number not in set(left) and number < n_there]
+    right = sorted(number for number in set(known) - set(left) if number < n_there)
     return found | {"not_in": named(tree, i, right, levels)}
 
 

@@ -111,16 +111,16 @@ def numbers_of(way, n_known):
 
 
 @jitable
-def list_all(scratch, way, look, least):
-    """List the sets that leave enough rows, and "is it known?" if it need not be; returns how
-    many."""
+def list_all(scratch, way, look, least, asks):
+    """List the sets that leave enough rows, and "is it known?" if one `asks`; return how many."""
     cuts, n_cuts = scratch.groups.cuts, 0
     first, end, all_known = numbers_of(way, look.n_known)
     for number in range(first, end):
         if is_enough(scratch, way, number, look, least):
             cuts[n_cuts] = number
             n_cuts += 1
-    if look.n_known < look.n_groups and is_enough(scratch, way, all_known, look, least):
+    asks &= look.n_known < look.n_groups
+    if asks and is_enough(scratch, way, all_known, look, least):
         cuts[n_cuts] = all_known
         n_cuts += 1
     return n_cuts

@@ -19,7 +19,7 @@ from forestlab.core.arrays import (
 )
 from forestlab.core.questions import KINDS, kind_of, write_leaf
 from forestlab.core.tasks import TASKS, require_task
-from forestlab.tree.levels import as_levels, families
+from forestlab.tree.levels import FAMILIES, as_levels, families
 from forestlab.tree.view import SIDES, TreeView
 
 LEAF_KEYS = ("value", "weight")
@@ -173,7 +173,8 @@ def _levels(pieces: list[_Piece], names: list[str], given) -> dict[str, np.ndarr
     """The levels of features that have any, by their names."""
     found = {} if given is None else dict(given)
     for name, own in found.items():
-        if name not in names or len(families(own)) > 1 or len(set(own)) < len(own):
+        is_fine = len(set(own)) == len(own) and families(own) in [[one] for one in FAMILIES]
+        if name not in names or not is_fine:
             raise ValueError(
                 f"levels must be different strings, numbers or booleans of a feature, of {names}; "
                 f"got {name!r}: {own!r}"

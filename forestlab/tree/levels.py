@@ -5,6 +5,7 @@ there. A missing value is NaN, whatever stood for it: None, NaN, pandas.NA, pand
 """
 
 from collections.abc import Iterable
+from itertools import repeat
 from numbers import Real
 
 import numpy as np
@@ -102,7 +103,8 @@ def numbered(values: np.ndarray, levels: np.ndarray, name) -> np.ndarray:
         return _searched(values, levels)
     number = {level: float(k) for k, level in enumerate(levels.tolist())}
     try:
-        found = np.array([number.get(value, UNSEEN) for value in values.tolist()], np.float64)
+        each = map(number.get, values.tolist(), repeat(UNSEEN))
+        found = np.fromiter(each, np.float64, len(values))
     except TypeError:  # what cannot be hashed is no level
         found = np.full(len(values), UNSEEN)
     for i in np.flatnonzero(found == UNSEEN):
@@ -137,11 +139,11 @@ def _require_alike(value, levels: np.ndarray, name) -> None:
 
 
 def row_numbers(X, levels: list[np.ndarray | None], names: list[str]) -> np.ndarray:
-    """Rows as people write them, (n_rows, n_features), as numbers; no level is NaN too."""
+    """Rows as people write them, (n_rows, n_features), as numbers; what is no level is NaN too."""
     rows = np.asarray(X, dtype=object)
+    found = np.full(rows.shape, np.nan)
     if rows.ndim != 2 or rows.shape[1] != len(levels):
-        raise ValueError(f"rows of {len(levels)} values are taken, not of shape {rows.shape}")
-    found = np.empty(rows.shape)
+        return found  # of a shape that is refused
     for j, own in enumerate(levels):
         if own is None:
             found[:, j] = [np.nan if is_missing(value) else value for value in rows[:, j]]

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import BOTH, CATEGORY, LEAF, LEFT, RIGHT, Tree, plant
-from forestlab.core.descend import ends_kernel
 from forestlab.core.prune import depths
 from forestlab.core.questions import (
     condition,
@@ -24,7 +23,8 @@ from forestlab.core.questions import (
     short,
 )
 from forestlab.core.tasks import TASKS, require_task
-from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
+from forestlab.core.walk import NO_DEPTH
+from forestlab.forest import Reached, reached
 from forestlab.tree.levels import is_missing, row_numbers
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
@@ -207,19 +207,34 @@ class TreeView:
     def predict(self, X, depth: int | None = None) -> np.ndarray:
         """Labels or means, (n,) or (n, n_targets), of the tree or of the tree cut at a depth.
 
-        Where a missing value goes both ways, the end that gets most of the row answers.
+        Where a missing value goes both ways, posteriors or means of the row's ends are averaged by
+        its shares.
         """
-        return self._values(self.tree.stats[self._ends(X, depth)])
+        found = self._reached(X, depth)
+        stats = self.tree.stats[found.nodes[0]]
+        if found.branching:
+            rows = found.branching[0].rows
+            stats[rows] = found.mixed(0, lambda nodes, rows: self._shares(nodes))[rows]
+        return self._values(stats)
+
+    def _shares(self, nodes: np.ndarray) -> np.ndarray:
+        """Statistics of some nodes, class weights as shares in those of their target."""
+        stats = self.tree.stats[nodes]
+        each = [
+            weights / weights.sum(axis=1, keepdims=True) for weights in self.weights_each(stats)
+        ]
+        return np.hstack(each) if each else stats
 
     def _ends(self, X, depth: int | None) -> np.ndarray:
+        return self._reached(X, depth).nodes[0]
+
+    def _reached(self, X, depth: int | None) -> Reached:
+        """Where each row ends."""
         X = self._numbers(X)
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             n = count(len(self.feature_names), "feature")
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
-        forest = plant([self.tree])
-        ends = np.empty((1, len(X)), np.int64)
-        ends_kernel(walk_for(forest, X))(forest, make_walks(forest), X, _depth(depth), ends)
-        return ends[0]
+        return reached(plant([self.tree]), X, _depth(depth))
 
     def _numbers(self, X) -> np.ndarray:
         """Rows as the kernels take them: of categories the numbers."""
@@ -228,7 +243,7 @@ class TreeView:
         return np.require(X, np.float64, ["C", "W"])
 
     def walk(self, x, depth: int | None = None) -> list[Step]:
-        """The nodes that row x meets, from the root to its end."""
+        """The nodes that row x meets, from the root to its end, or to that with most of it."""
         x = list(x)
         end, row = int(self._ends([x], depth)[0]), self._numbers([x])[0]
         i, steps = 0, []

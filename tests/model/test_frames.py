@@ -508,6 +508,21 @@ def test_more_trees_grow_to_those_of_the_same_categories():
         forest.fit(X.assign(size=other), y)
 
 
+def test_a_column_of_categories_without_any():
+    X = pd.DataFrame({"c": pd.Categorical([None] * 6, categories=[]), "x": range(6)})
+    tree = TreeClassifier().fit(X, [0, 0, 0, 1, 1, 1])
+    assert tree.categories_[0].tolist() == []
+    assert tree.predict(X.assign(c=list("abcdef"))).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_names_of_columns_may_be_numbers():
+    X = pd.DataFrame({3: list("aabb"), 7: [1.0, 2, 3, 4]})
+    tree = TreeClassifier().fit(X, [0, 0, 1, 1])
+    assert not hasattr(tree, "feature_names_in_")
+    assert tree.categories_[0].tolist() == ["a", "b"]
+    assert tree.predict(X).tolist() == [0, 0, 1, 1]
+
+
 def test_its_trees_take_what_it_takes():
     forest, X, y = grown()
     trees = forest.estimators_
