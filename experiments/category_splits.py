@@ -81,7 +81,8 @@ def judge(table):
 
     sets = "less that by sets of levels"
     return [
-        above(f"a tree, {MANY} levels: error by single levels {sets}", more("tree", MANY, "equality")),
+        above(f"a tree, {MANY} levels: error by single levels {sets}",
+              more("tree", MANY, "equality")),
         above(f"a forest, {MANY} levels: error by single levels {sets}",
               more("forest", MANY, "equality")),
         within(f"a tree, {FEW} levels: error by single levels {sets}",

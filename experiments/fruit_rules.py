@@ -11,9 +11,9 @@ from forestlab.tree.handmade import build_tree
 
 DOCUMENT = "001"
 SAYS = """
-A basket holds two apples, two grapes and a lemon, of which color and diameter are known. A rule asks
-whether a text equals a given one, or whether a number is greater than a given one; the rule that
-lowers impurity most is asked first, until all fruits of a batch are the same.
+A basket holds two apples, two grapes and a lemon, of which color and diameter are known. A rule
+asks whether a text equals a given one, or whether a number is greater than a given one; the rule
+that lowers impurity most is asked first, until all fruits of a batch are the same.
 
 By these rules two questions are enough: the diameter, which parts the grapes from the others, and
 whether a fruit is yellow, which parts the lemon from the apples. Before the first question 2 of the

@@ -338,7 +338,7 @@ def test_levels_are_as_many_as_asked_for_and_half_of_them_stand_for_each_class()
     assert is_high.sum() == 5
     assert not is_high.iloc[::2].all()  # which ones is drawn
     assert not is_high.iloc[1::2].all()
-    # Of the level alone the error is 22.1 %; 2,000 rows a level leave four standard errors of 3.7 %.
+    # Of the level alone it errs by 22.1 %; with 2,000 rows a level four standard errors are 3.7 %.
     np.testing.assert_allclose(np.where(is_high, 1 - shares, shares), 0.221, atol=0.037)
     assert level_counts(loaded("levels").frame)[0] == 16
     assert categories_of(loaded("levels", levels=300).frame)["level"][7] == "level007"
