@@ -18,8 +18,8 @@ the example on both sides.
 
 Here a forest that keeps the two columns does better than one without them, even if half of their
 values are missing by chance, whichever way it takes. Two claims were others at first, and twelve
-seeds did not bear them out: that the typical value of a node's own rows does better than the mean of
-all, which come out alike; and that to follow both branches loses no more than a side that is
+seeds did not bear them out: that the typical value of a node's own rows does better than the mean
+of all, which come out alike; and that to follow both branches loses no more than a side that is
 learned, which it does. What is judged now are the claims that came of it, on seeds of their own. If
 great values are those that go missing, a side that is learned does better than means filled in.
 """
