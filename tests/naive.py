@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise, permutations
 from typing import NamedTuple
 
+import naive_categories as categories
 import naive_learners as learners
 import numpy as np
 from scipy.stats import gaussian_kde
@@ -145,7 +146,11 @@ def bounds(X, mass, recipe, max_bins):
     """For each value of X the smallest and the greatest that the search takes for the same."""
     if not isinstance(recipe.search, Histogram) or learners.is_drawn(recipe.learner):
         return X, X
-    both = [bin_bounds(column, mass, max_bins) for column in X.T]
+    levels = recipe.levels or [0] * X.shape[1]
+    both = [
+        (column, column) if n else bin_bounds(column, mass, max_bins)
+        for column, n in zip(X.T, levels, strict=True)
+    ]
     return np.stack([low for low, _ in both], axis=1), np.stack([high for _, high in both], axis=1)
 
 
@@ -585,7 +590,10 @@ def scored(problem, rows, parameters, tie, bounds):
 
 
 def typical_side(problem, rows, candidate, low, high, at):
-    """The side of the mean, within rounding of which a cut is equal to it."""
+    """The side of the mean, within rounding of which a cut is equal to it; of categories that of
+    their mode."""
+    if isinstance(candidate, categories.Levels):
+        return categories.typical_side(problem, rows, candidate)
     values, w = learners.middles(problem, rows, candidate), problem.weights[rows]
     known = ~np.isnan(values)
     unit = abs(values[known]).max() or 1.0
@@ -615,7 +623,8 @@ def best(splits, tie, key, random_ties):
     rank = {s.number: draw(stream(key, TIES), s.number) for s in candidates}
     number = min(rank, key=rank.get) if random_ties else min(rank)
     own = [split for split in splits if split.number == number]
-    return min(near(own, tie), key=lambda split: (split.low, split.high))
+    place = {split: getattr(split.candidate, "place", 0) for split in own}
+    return min(near(own, tie), key=lambda split: (split.low, split.high, place[split]))
 
 
 def node_features(problem, rows, key):
@@ -631,10 +640,17 @@ def node_features(problem, rows, key):
     return sorted(order[:n])
 
 
+def questions(problem, rows, candidate, key, pick=None):
+    """Each (candidate, cut) that a node looks at of a candidate; or one that is picked."""
+    if categories.column_of(problem, candidate) is not None:
+        return categories.sets(problem, rows, candidate, key, pick)
+    return [(candidate, cut) for cut in cuts(problem, rows, candidate, key, pick)]
+
+
 def node_parameters(problem, rows, key):
     """Every cut of every feature looked at."""
     features = node_features(problem, rows, key)
-    return [(j, cut) for j in features for cut in cuts(problem, rows, j, key)]
+    return [asked for j in features for asked in questions(problem, rows, j, key)]
 
 
 def random_parameters(problem, rows, key):
@@ -644,8 +660,8 @@ def random_parameters(problem, rows, key):
     while len(drawn) < problem.recipe.settings.rho and live:
         place = draw_below(parameters_key, n_draws, len(live))
         if varies(problem, rows, live[place]):
-            found = cuts(problem, rows, live[place], key, n_draws + 1)
-            drawn.append((live[place], found[0]) if found else None)
+            found = questions(problem, rows, live[place], key, n_draws + 1)
+            drawn.append(found[0] if found else None)
         else:
             live[place] = live[-1]
             live.pop()
@@ -655,7 +671,7 @@ def random_parameters(problem, rows, key):
 
 def random_pairs(problem, rows, key):
     """rho of all pairs of a feature and one of its cuts, or all of them if these are fewer."""
-    every = [(j, cut) for j in problem.features for cut in cuts(problem, rows, j, key)]
+    every = [asked for j in problem.features for asked in questions(problem, rows, j, key)]
     return shuffled(every, stream(key, PARAMETERS), draw_among)[: problem.recipe.settings.rho]
 
 
@@ -663,9 +679,9 @@ def drawn_parameters(problem, rows, key):
     """Every cut of each candidate that the node draws, or of rho candidates one cut each."""
     is_random = problem.recipe.settings.rho > 0
     return [
-        (drawn, cut)
+        asked
         for drawn in learners.candidates(problem, rows, key)
-        for cut in cuts(problem, rows, drawn, key, drawn.number if is_random else None)
+        for asked in questions(problem, rows, drawn, key, drawn.number if is_random else None)
     ]
 
 
@@ -712,6 +728,8 @@ def threshold(problem, rows, candidate, cut):
     if it parts what is known from what is not."""
     if cut == -np.inf:
         return cut
+    if isinstance(candidate, categories.Levels):
+        return np.inf  # that is in its bits
     low, high = learners.numbers(problem, rows, candidate)
     if not (high > cut).any():
         return np.inf
@@ -761,7 +779,7 @@ def leaf(problem, rows):
     return plain | {"n_rows": len(rows), "weight": w.sum(), "impurity": impurity}
 
 
-def grow_node(problem, rows, depth, key, nodes, stats, params, bounds=UNBOUNDED):
+def grow_node(problem, rows, depth, key, nodes, stats, pools, bounds=UNBOUNDED):
     """Append a node and all below it, left before right."""
     node = leaf(problem, rows)
     nodes.append(node)
@@ -773,7 +791,7 @@ def grow_node(problem, rows, depth, key, nodes, stats, params, bounds=UNBOUNDED)
     if split is None or not pays(problem, rows, split):
         return
     _, _, low, high, at, candidate, side = split
-    node |= learners.written(problem, candidate, params)
+    node |= learners.written(problem, candidate, *pools)
     node["cut_low"] = threshold(problem, rows, candidate, low)
     node["cut_high"] = threshold(problem, rows, candidate, high) if at is None else at
     left = is_left(problem, rows, candidate, low, high, side)
@@ -787,7 +805,7 @@ def grow_node(problem, rows, depth, key, nodes, stats, params, bounds=UNBOUNDED)
         node[name] = len(nodes)
         here = depth + 1, child_key(key, side)
         pieces = in_part(problem, rows, part)
-        grow_node(pieces, rows[part > 0], *here, nodes, stats, params, below[side])
+        grow_node(pieces, rows[part > 0], *here, nodes, stats, pools, below[side])
 
 
 def in_part(problem, rows, parts):
@@ -799,7 +817,7 @@ def in_part(problem, rows, parts):
 
 
 def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
-    """Tree t of a forest: its nodes, their statistics and its pool of parameters."""
+    """Tree t of a forest: its nodes, their statistics and its pools of parameters and bits."""
     key, ones = tree_key(seed, t), np.ones(len(y))
     weights = ones if weights is None else weights
     mass = weights * (ones if drawn_by is None else drawn_by)
@@ -810,10 +828,10 @@ def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
     standards = standard(X, mass)
     whole = in_tree, ones
     problem = Problem(*seen, y, in_tree, features, recipe, yardstick, *standards, *whole)
-    nodes, stats, params = [], [], []
-    grow_node(problem, np.flatnonzero(in_tree > 0), 0, key, nodes, stats, params)
+    nodes, stats, params, bits = [], [], [], []
+    grow_node(problem, np.flatnonzero(in_tree > 0), 0, key, nodes, stats, (params, bits))
     records = np.array([tuple(node[name] for name in NODE.names) for node in nodes], NODE)
-    return records, stats, params
+    return records, stats, params, bits
 
 
 # ---- grown trees -------------------------------------------------------------------------------

@@ -203,6 +203,9 @@ def standardised(columns: Columns, weights=None, n_jobs: int = 1) -> Columns:
     centre, scale = np.zeros((2, len(columns.codes)))
 
     def measure(j: int) -> None:
+        if len(columns.levels) and columns.levels[j]:
+            centre[j], scale[j] = 0.0, 1.0  # no number is made of categories
+            return
         values = columns.lower[columns.first[j] : columns.first[j + 1]]
         seen = np.bincount(columns.codes[j], weights, len(values))[: len(values)]
         seen = seen / seen.sum()
