@@ -74,11 +74,12 @@ def is_plain(forest) -> bool:
     return len(forest.steps) > 0
 
 
-def walk_for(forest, X: np.ndarray) -> int:
+def walk_for(forest, X) -> int:
     """The quickest walk that is right for rows of X."""
     if not is_plain(forest):
         return GENERAL
-    lacking = X.dtype.kind == "f" and np.isnan(X.min(initial=0.0))
+    values = X.data if hasattr(X, "indptr") else X  # of a sparse matrix what it stores
+    lacking = values.dtype.kind == "f" and np.isnan(values.min(initial=0.0))
     return SHORT_SOME if lacking else SHORT
 
 

@@ -21,7 +21,8 @@ from forestlab.core.descend import (
 from forestlab.core.several import first_slots
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
-from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
+from forestlab.forest.sparse import by_rows
+from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks, most_rows
 
 
 def combined(
@@ -38,7 +39,7 @@ def combined(
 
     Parameters
     ----------
-    X : (n_rows, n_features) array of any real dtype and layout
+    X : (n_rows, n_features) array of any real dtype and layout, or sparse matrix
     depth : evaluate as if grown with this max_depth; None: as grown
     outside : (n_trees, …) packed bits from `rows_outside`, or None to ask every tree
     classes_each : of several targets of classes, how many each has
@@ -49,7 +50,7 @@ def combined(
         (n_rows, n_targets) means; NaN where no tree answers
     voters : (n_rows,) int64
     """
-    several = len(classes_each) > 0
+    X, several = by_rows(X), len(classes_each) > 0
     add_answers, finish = (
         sum_kernel(task, combiner, walk_for(forest, X), several),
         finish_kernel(task, combiner),
@@ -57,8 +58,8 @@ def combined(
     n_stats = forest.stats.shape[1]
     firsts = first_slots(classes_each)
     asked: Any = forest._replace(stats=(forest.stats, firsts)) if several else forest  # type: ignore[arg-type]
-    sums = np.zeros((len(X), n_sums(combiner, task, n_stats)))
-    voters = np.zeros(len(X), np.int64)
+    sums = np.zeros((X.shape[0], n_sums(combiner, task, n_stats)))
+    voters = np.zeros(X.shape[0], np.int64)
     outside = np.zeros((0, 0), np.uint8) if outside is None else outside
 
     def add_block(rows: slice) -> None:
@@ -75,7 +76,7 @@ def combined(
             finish(of_target, voters[rows])
             sums[rows, first:end] = of_target
 
-    by_blocks(add_block, len(X), n_jobs)
+    by_blocks(add_block, X.shape[0], n_jobs, most_rows(X))
     return sums[:, : TASKS[task].n_answers(n_stats)], voters
 
 
@@ -179,8 +180,9 @@ class DepthWalk:
 
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     """The node of each tree where each row ends, (n_trees, n_rows) int64."""
+    X = by_rows(X)
     find_ends = ends_kernel(walk_for(forest, X))
-    found = np.empty((n_trees(forest), len(X)), np.int64)
+    found = np.empty((n_trees(forest), X.shape[0]), np.int64)
 
     def find_block(rows: slice) -> None:
         block = block_of(X, rows)
@@ -189,7 +191,7 @@ def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
         find_ends(forest, make_walks(forest), block, _limit(depth), part)
         found[:, rows] = part
 
-    by_blocks(find_block, len(X), n_jobs)
+    by_blocks(find_block, X.shape[0], n_jobs, most_rows(X))
     return found
 
 

@@ -6,8 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 BLOCK_NUMBERS = 2_000_000  # 16 MB a thread
+MOST_ROWS = 8192  # that are copied at once
 # Where sums over rows must not depend on the number of threads. No power of two, at which what
 # stands one below the other in a table of a block would compete for the same lines of the cache.
 BLOCK_ROWS = 1000
@@ -33,7 +35,9 @@ def in_threads(work: Callable, items, n_jobs: int, stop=None, show=None) -> Iter
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def by_blocks(work: Callable[[slice], None], n_rows: int, n_jobs: int, most: int = 8192) -> None:
+def by_blocks(
+    work: Callable[[slice], None], n_rows: int, n_jobs: int, most: int = MOST_ROWS
+) -> None:
     """Do the rows in blocks, small enough to share out and to bound what is copied."""
     size = min(max(-(-n_rows // (4 * n_jobs)), 256), most) if n_jobs > 1 else most
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
@@ -63,5 +67,13 @@ def by_fixed_blocks(
 
 
 def block_of(X, rows: slice) -> np.ndarray:
-    """Rows in the one layout that the kernels are compiled for; to numba read-only is another."""
-    return np.require(X[rows], np.float64, ["C", "W"])
+    """Rows in the one layout that the kernels are compiled for; to numba read-only is another. Of a
+    sparse X, which must be one of compressed rows, they are made dense."""
+    block = X[rows].toarray() if issparse(X) else X[rows]
+    return np.require(block, np.float64, ["C", "W"])
+
+
+def most_rows(X) -> int:
+    """Rows of a block: if it is made dense, so few that wide ones take no more than BLOCK_NUMBERS."""
+    most = max(1, BLOCK_NUMBERS // max(1, X.shape[1])) if issparse(X) else MOST_ROWS
+    return min(most, MOST_ROWS)

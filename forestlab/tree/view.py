@@ -11,13 +11,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from forestlab.core.arrays import BOTH, LEAF, LEFT, RIGHT, Tree, plant
-from forestlab.core.descend import ends_kernel
 from forestlab.core.prune import depths
 from forestlab.core.questions import condition, described, number_asked, short
 from forestlab.core.tasks import TASKS, require_task
-from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
+from forestlab.core.walk import NO_DEPTH
+from forestlab.forest import ends
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
 DEEPEST_INDENT = 60  # levels; deeper lines only count the rest, else text grows as depth squared
@@ -194,14 +195,11 @@ class TreeView:
         return self._values(self.tree.stats[self._ends(X, depth)])
 
     def _ends(self, X, depth: int | None) -> np.ndarray:
-        X = np.require(X, np.float64, ["C", "W"])
+        X = X if issparse(X) else np.asarray(X, np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             n = count(len(self.feature_names), "feature")
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
-        forest = plant([self.tree])
-        ends = np.empty((1, len(X)), np.int64)
-        ends_kernel(walk_for(forest, X))(forest, make_walks(forest), X, _depth(depth), ends)
-        return ends[0]
+        return ends(plant([self.tree]), X, _depth(depth))[0]
 
     def walk(self, x, depth: int | None = None) -> list[Step]:
         """The nodes that row x meets, from the root to its end."""
