@@ -90,10 +90,8 @@ def _find_tables(stored: Stored, weights, max_bins: int, pool, stretches) -> Tab
     counted = np.ones(stored.n_rows, np.bool_) if weights is None else weights > 0
     n_counted = int(np.count_nonzero(counted))
     # Those of column j begin at begin[j] + j: there may be one more than it stores, 0.
-    values, starts = (
-        np.empty(len(stored.values) + n_features),
-        stored.begin[:-1] + np.arange(n_features),
-    )
+    starts = stored.begin[:-1] + np.arange(n_features)
+    values = np.empty(len(stored.values) + n_features)
     sizes, lacking = np.zeros(n_features, np.int64), np.zeros(n_features, np.bool_)
 
     def find(columns: tuple[int, int]) -> None:
@@ -224,7 +222,7 @@ def _bins(column: SortedColumn, distinct, weights, max_bins: int) -> tuple[np.nd
         in_order = np.concatenate([rows[:n_below], zero_rows, rows[n_below:]])
         upto = np.cumsum(weights[in_order])
     ends = bin_ends(len(rows) + n_zeros, upto, max_bins)
-    # Rows n_below … n_below + n_zeros - 1 have the one 0; those behind stand n_zeros - 1 further on.
+    # n_zeros rows from n_below on have the one 0, so that values behind it stand so much nearer.
     behind = np.maximum(ends - max(n_zeros - 1, 0), n_below)
     return bin_bounds(distinct, values[np.where(ends < n_below, ends, behind)])
 

@@ -21,9 +21,7 @@ from forestlab.forest.threads import by_blocks
 class Rows(NamedTuple):
     """Rows, and where they end."""
 
-    X: (
-        np.ndarray
-    )  # (n_rows, n_features) float64; a sparse X, by which nothing is measured, as it is
+    X: np.ndarray  # (n_rows, n_features) float64; or sparse, which nothing is measured by
     places: np.ndarray  # (n_trees, n_rows) int64: nodes, numbered through the forest
 
 

@@ -21,8 +21,8 @@ from forestlab.core.descend import (
 from forestlab.core.several import first_slots
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
-from forestlab.forest.sparse import by_rows
-from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks, most_rows
+from forestlab.forest.sparse import Blocks
+from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
 
 def combined(
@@ -50,25 +50,25 @@ def combined(
         (n_rows, n_targets) means; NaN where no tree answers
     voters : (n_rows,) int64
     """
-    X, several = by_rows(X), len(classes_each) > 0
+    blocks, several = Blocks(X), len(classes_each) > 0
     add_answers, finish = (
-        sum_kernel(task, combiner, walk_for(forest, X), several),
+        sum_kernel(task, combiner, walk_for(forest, blocks.X), several),
         finish_kernel(task, combiner),
     )
     n_stats = forest.stats.shape[1]
     firsts = first_slots(classes_each)
     asked: Any = forest._replace(stats=(forest.stats, firsts)) if several else forest  # type: ignore[arg-type]
-    sums = np.zeros((X.shape[0], n_sums(combiner, task, n_stats)))
-    voters = np.zeros(X.shape[0], np.int64)
+    sums = np.zeros((blocks.n_rows, n_sums(combiner, task, n_stats)))
+    voters = np.zeros(blocks.n_rows, np.int64)
     outside = np.zeros((0, 0), np.uint8) if outside is None else outside
 
     def add_block(rows: slice) -> None:
-        block = block_of(X, rows)
         start = rows.start
-        add_answers(
-            asked, make_walks(forest), block, (0, n_trees(forest)), _limit(depth), outside, start,
-            sums[rows], voters[rows],
-        )  # fmt: skip
+        with blocks.block(rows) as block:
+            add_answers(
+                asked, make_walks(forest), block, (0, n_trees(forest)), _limit(depth), outside,
+                start, sums[rows], voters[rows],
+            )  # fmt: skip
         if not several:
             finish(sums[rows], voters[rows])
         for first, end in pairwise(firsts):
@@ -76,7 +76,7 @@ def combined(
             finish(of_target, voters[rows])
             sums[rows, first:end] = of_target
 
-    by_blocks(add_block, X.shape[0], n_jobs, most_rows(X))
+    by_blocks(add_block, blocks.n_rows, n_jobs, blocks.most_rows)
     return sums[:, : TASKS[task].n_answers(n_stats)], voters
 
 
@@ -180,18 +180,18 @@ class DepthWalk:
 
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     """The node of each tree where each row ends, (n_trees, n_rows) int64."""
-    X = by_rows(X)
-    find_ends = ends_kernel(walk_for(forest, X))
-    found = np.empty((n_trees(forest), X.shape[0]), np.int64)
+    blocks = Blocks(X)
+    find_ends = ends_kernel(walk_for(forest, blocks.X))
+    found = np.empty((n_trees(forest), blocks.n_rows), np.int64)
 
     def find_block(rows: slice) -> None:
-        block = block_of(X, rows)
         # The kernel takes one layout, so a block is written apart and copied.
-        part = np.empty((len(found), len(block)), np.int64)
-        find_ends(forest, make_walks(forest), block, _limit(depth), part)
+        part = np.empty((len(found), rows.stop - rows.start), np.int64)
+        with blocks.block(rows) as block:
+            find_ends(forest, make_walks(forest), block, _limit(depth), part)
         found[:, rows] = part
 
-    by_blocks(find_block, X.shape[0], n_jobs, most_rows(X))
+    by_blocks(find_block, blocks.n_rows, n_jobs, blocks.most_rows)
     return found
 
 

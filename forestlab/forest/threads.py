@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 BLOCK_NUMBERS = 2_000_000  # 16 MB a thread
 MOST_ROWS = 8192  # that are copied at once
@@ -67,13 +66,5 @@ def by_fixed_blocks(
 
 
 def block_of(X, rows: slice) -> np.ndarray:
-    """Rows in the one layout that the kernels are compiled for; to numba read-only is another. Of a
-    sparse X, which must be one of compressed rows, they are made dense."""
-    block = X[rows].toarray() if issparse(X) else X[rows]
-    return np.require(block, np.float64, ["C", "W"])
-
-
-def most_rows(X) -> int:
-    """Rows of a block: if it is made dense, so few that wide ones take no more than BLOCK_NUMBERS."""
-    most = max(1, BLOCK_NUMBERS // max(1, X.shape[1])) if issparse(X) else MOST_ROWS
-    return min(most, MOST_ROWS)
+    """Rows in the one layout that the kernels are compiled for; to numba read-only is another."""
+    return np.require(X[rows], np.float64, ["C", "W"])
