@@ -76,9 +76,10 @@ def _room(stored: Stored, n_codes: int) -> np.ndarray:
     """Memory for codes of the smallest type that holds so many."""
     dtype = np.uint8 if n_codes <= 256 else np.uint16 if n_codes <= 2**16 else np.uint32
     shape = len(stored.begin) - 1, stored.n_rows
-    what = f"the codes of X, {shape[1]:,} rows × {shape[0]:,} features of {dtype().itemsize} bytes,"
+    size = "1 byte" if n_codes <= 256 else f"{dtype().itemsize} bytes"
+    what = f"the codes of X, {shape[1]:,} rows × {shape[0]:,} features × {size},"
     fewer = "keep fewer features, as max_features of a vectorizer does, or fewer rows"
-    narrower = ", or take search='histogram', of one byte each" if n_codes > 256 else ""
+    narrower = ", or take search='histogram', of 1 byte each" if n_codes > 256 else ""
     return reserve(shape, dtype, what, fewer + narrower)
 
 
