@@ -5,19 +5,16 @@ from pathlib import Path
 import numpy as np
 
 MEMINFO = Path("/proc/meminfo")
-# What a container may use, and what it uses: of control groups of version 2, then 1.
-LIMITS = (
-    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
-    (
-        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ),
+# Where a container is told what it may use, and what it uses: by control groups of version 2, or 1.
+GROUPS = (
+    (Path("/sys/fs/cgroup"), "memory.max", "memory.current"),
+    (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes"),
 )
 
 
 def available() -> int | None:
     """Bytes that this process could still take; None where the system does not tell."""
-    known = [_left_of_machine(), *(_left_of_group(*files) for files in LIMITS)]
+    known = [_left_of_machine(), *(_left_of_group(*group) for group in GROUPS)]
     return min((n for n in known if n is not None), default=None)
 
 
@@ -30,13 +27,14 @@ def _left_of_machine() -> int | None:
     return 1024 * int(found[0]) if found else None
 
 
-def _left_of_group(most: Path, used: Path) -> int | None:
-    """What is cached for files counts as used, though it would be given up: so a little is kept
-    from view, and the machine's own figure is the other bound."""
+def _left_of_group(folder: Path, most: str, used: str) -> int | None:
+    """What is kept of files that nobody reads now counts as used, but would be given up."""
     try:
-        return max(0, int(most.read_text()) - int(used.read_text()))
+        left = int((folder / most).read_text()) - int((folder / used).read_text())
+        facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
     except (OSError, ValueError):  # no such file; "max": no limit
         return None
+    return max(0, left + int(facts.get("inactive_file", 0)))
 
 
 def reserve(shape: tuple[int, int], dtype, what: str, advice: str) -> np.ndarray:

@@ -108,7 +108,8 @@ def _find_tables(stored: Stored, weights, max_bins: int, pool, stretches) -> Tab
         for table, found in zip((lower, values), bounds, strict=True):
             table[starts[j] :][: sizes[j]] = found
 
-    list(pool.map(put_in_bins, np.flatnonzero(sizes > (max_bins or stored.n_rows))))
+    if max_bins:
+        list(pool.map(put_in_bins, np.flatnonzero(sizes > max_bins)))
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     places = np.repeat(starts - first[:-1], sizes) + np.arange(first[-1])
     upper = values[places]
@@ -120,9 +121,8 @@ def _with_levels(stored: Stored, tables: Tables, levels: np.ndarray) -> Tables:
 
     def replaced(values: np.ndarray) -> np.ndarray:
         parts = zip(levels, pairwise(tables.first), strict=True)
-        return np.concatenate(
-            [np.arange(n, dtype=float) if n else values[slice(*at)] for n, at in parts]
-        )
+        each = [np.arange(n, dtype=float) if n else values[slice(*at)] for n, at in parts]
+        return np.concatenate(each)
 
     lacks = np.repeat(np.arange(len(levels)), np.diff(stored.begin))[np.isnan(stored.values)]
     lacking = tables.lacking.copy()

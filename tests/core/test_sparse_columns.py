@@ -148,16 +148,19 @@ def test_memory_that_is_not_given_is_told_of_likewise(monkeypatch):
 
 
 def test_what_is_left_is_the_least_that_anything_allows(tmp_path, monkeypatch):
-    machine, most, used = (tmp_path / name for name in ("meminfo", "max", "current"))
+    machine, most, used, facts = (
+        tmp_path / name for name in ("meminfo", "max", "current", "memory.stat")
+    )
     monkeypatch.setattr(memory, "MEMINFO", machine)
-    monkeypatch.setattr(memory, "LIMITS", ((most, used),))
+    monkeypatch.setattr(memory, "GROUPS", ((tmp_path, "max", "current"),))
     assert memory.available() is None
     machine.write_text("MemTotal: 9 kB\nMemFree: 1 kB\nMemAvailable:   5 kB\n")
     assert memory.available() == 5 * 1024
     most.write_text("max\n")
     used.write_text("1000\n")
+    facts.write_text("anon 500\ninactive_file 300\n")  # which would be given up
     assert memory.available() == 5 * 1024
     most.write_text("3000\n")
-    assert memory.available() == 2000
-    most.write_text("900\n")
+    assert memory.available() == 2300
+    most.write_text("600\n")
     assert memory.available() == 0

@@ -366,4 +366,3 @@ def test_a_wide_matrix_is_never_made_dense():
     finally:
         tracemalloc.stop()
     assert 10e6 < peak < 40e6
-    assert_same_trees(model, ForestClassifier(3, random_state=0).fit(X.toarray(), y))
