@@ -163,8 +163,6 @@ def makes_sense(case):
     """Rounding decides between equal numbers of fitted directions, so these have none."""
     if not goes_together(case.criterion, case.learner, case.search):
         return False
-    if case.missing != "error" and "band" in case.learner:
-        return False
     if case.pairs and (case.rho == 0 or case.learner != "axis" or case.search == "uniform"):
         return False
     if case.learner == "fitted" and case.data != "continuous":

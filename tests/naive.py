@@ -12,7 +12,7 @@ import naive_learners as learners
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from forestlab.core.arrays import LEAF, LEFT, NODE, RIGHT, SIDE, UNSEEN
+from forestlab.core.arrays import BOTH, LEAF, LEFT, NODE, RIGHT, SIDE, UNSEEN
 from forestlab.core.options import Band, Histogram, Uniform, name_of
 
 TIE = 16 * 2.0**-52  # scores this close, relative to rows × weight × impurity of a node, are equal
@@ -372,7 +372,7 @@ LEAVES = {
 def answered(stats, problem, rows):
     """The statistics with what the node answers in the place of the means."""
     y, leaf = problem.y, LEAVES[problem.recipe.leaf]
-    in_root = problem.weights > 0
+    in_root = problem.whole > 0
     for k in range(0 if problem.recipe.n_classes else y.shape[1]):
         ends = y[in_root, k].min(), y[in_root, k].max()
         stats[1 + k] = leaf(y[rows, k], problem.weights[rows], *ends)
@@ -438,12 +438,14 @@ class Problem(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     y: np.ndarray
-    weights: np.ndarray
+    weights: np.ndarray  # of rows in the node at hand
     features: list
     recipe: tuple
     yardstick: np.ndarray | None
     centre: np.ndarray
     scale: np.ndarray
+    whole: np.ndarray  # weights of rows in the tree
+    shares: np.ndarray  # how much of each row is in the node at hand
 
 
 class Split(NamedTuple):
@@ -463,9 +465,12 @@ def goes_left(values, low, high, side):
     return np.where(np.isnan(values), side == LEFT, (low < values) & (values <= high))
 
 
-def enough_somehow(problem, rows, values, cut, weigh):
-    """Are enough on either side of a cut, whichever way missing rows go?"""
-    sides = [goes_left(values, -np.inf, cut, side) for side in (LEFT, RIGHT)]
+def enough_somehow(problem, rows, values, low, high, weigh):
+    """Are enough on either side of a cut, whichever way missing rows go? Or, if they go both ways,
+    of those that are known."""
+    if problem.recipe.missing == "both":
+        rows, values = rows[~np.isnan(values)], values[~np.isnan(values)]
+    sides = [goes_left(values, low, high, side) for side in (LEFT, RIGHT)]
     return any(leaves_enough(problem, rows, is_left, weigh) for is_left in sides)
 
 
@@ -473,7 +478,7 @@ def leaves_enough(problem, rows, is_left, weigh):
     """Are enough rows, and if asked enough weight, on either side?"""
     settings, w = problem.recipe.settings, problem.weights
     sides = rows[is_left], rows[~is_left]
-    weight = settings.min_weight_fraction_leaf * w.sum() if weigh else 0
+    weight = settings.min_weight_fraction_leaf * problem.whole.sum() if weigh else 0
     return all(len(s) >= settings.min_samples_leaf and w[s].sum() >= weight for s in sides)
 
 
@@ -481,13 +486,13 @@ def is_left(problem, rows, candidate, low, high, side=RIGHT):
     return goes_left(learners.numbers(problem, rows, candidate)[1], low, high, side)
 
 
-def enough(problem, rows, candidate, low, high):
-    """Are enough rows on either side?"""
-    return leaves_enough(problem, rows, is_left(problem, rows, candidate, low, high), weigh=False)
+def asks_known(problem, values):
+    """May one ask whether these are known?"""
+    return problem.recipe.missing == "learned" and np.isnan(values).any()
 
 
 def every_cut(problem, rows, values, cuts):
-    return [cut for cut in cuts if enough_somehow(problem, rows, values, cut, weigh=False)]
+    return [cut for cut in cuts if enough_somehow(problem, rows, values, -np.inf, cut, weigh=False)]
 
 
 def boundary_cuts(problem, rows, values, cuts):
@@ -510,8 +515,10 @@ SEARCHES = {"exact": every_cut, "histogram": every_cut, "boundary": boundary_cut
 
 
 def varies(problem, rows, feature):
-    """Do values differ, or are some of them missing but not all?"""
-    return len(np.unique(problem.high[rows, feature])) > 1
+    """Do values differ, or are some of them missing but not all, if one may ask that?"""
+    values = problem.high[rows, feature]
+    asked = np.isnan(values) if asks_known(problem, values) else False
+    return len(np.unique(values[~np.isnan(values) | asked])) > 1
 
 
 def cuts(problem, rows, candidate, key, pick=None):
@@ -524,8 +531,10 @@ def cuts(problem, rows, candidate, key, pick=None):
         return learners.drawn_cuts(problem, rows, candidate, key, pick)
     values, number = learners.numbers(problem, rows, candidate)[1], learners.number_of(candidate)
     search = SEARCHES[name_of("search", recipe.search)]
-    # The last is no cut, as nothing lies behind it, but what is missing: unique puts that last.
-    found = search(problem, rows, values, list(np.unique(values)[:-1]))
+    # The last is no cut, as nothing lies behind it, but what is missing if one may ask for that.
+    known = np.unique(values[~np.isnan(values)])
+    found = list(known if asks_known(problem, values) else known[:-1])
+    found = search(problem, rows, values, found)
     if settings.n_thresholds:
         found = sorted(shuffled(found, stream(key, THRESHOLDS + number))[: settings.n_thresholds])
     found = [(-np.inf, cut, None) for cut in found]
@@ -554,16 +563,37 @@ def on_side(problem, rows, candidate, cut, side, bounds):
 
 def scored(problem, rows, parameters, tie, bounds):
     """The splits at (candidate, cut) that leave enough on both sides. Missing rows go to the side
-    that makes the better one, right if both are as good; it has the better one's score."""
+    that makes the better one, right if both are as good; it has the better one's score. Or to that
+    of the typical value, or to both."""
     splits = []
     for candidate, cut in parameters:
-        sides = on_side(problem, rows, candidate, cut, RIGHT, bounds)
-        if np.isnan(learners.numbers(problem, rows, candidate)[1]).any():
-            sides += on_side(problem, rows, candidate, cut, LEFT, bounds)
+        is_missing = np.isnan(learners.numbers(problem, rows, candidate)[1])
+        tried, seen = [RIGHT, LEFT] if is_missing.any() else [RIGHT], rows
+        if is_missing.any() and problem.recipe.missing == "branch":
+            tried = [typical_side(problem, rows, candidate, *cut)]
+        if is_missing.any() and problem.recipe.missing == "both":
+            tried, seen = [BOTH], rows[~is_missing]
+        sides = []
+        for side in tried:
+            sides += on_side(problem, seen, candidate, cut, side, bounds)
         if sides:
             least = min(split.score for split in sides)
+            if len(seen) < len(rows):
+                least += weighted_impurity(problem, rows) - weighted_impurity(problem, seen)
             splits.append(near(sides, tie)[0]._replace(score=least))
     return splits
+
+
+def typical_side(problem, rows, candidate, low, high, at):
+    """The side of the mean, within rounding of which a cut is equal to it."""
+    values, w = learners.middles(problem, rows, candidate), problem.weights[rows]
+    known = ~np.isnan(values)
+    unit = abs(values[known]).max() or 1.0
+    mean, slack = w[known] @ (values[known] / unit) / w[known].sum(), TIE * len(rows)
+    cut_low = threshold(problem, rows, candidate, low)
+    cut_high = threshold(problem, rows, candidate, high) if at is None else at
+    above = low == -np.inf or mean > cut_low / unit + slack
+    return LEFT if above and mean <= cut_high / unit + slack else RIGHT
 
 
 def near(splits, tie):
@@ -657,7 +687,7 @@ def find_split(problem, rows, key, bounds):
 def pays(problem, rows, split):
     """Does a split lower the impurity enough?"""
     gain = max(weighted_impurity(problem, rows) - split.score, 0)
-    return gain >= problem.recipe.settings.min_impurity_decrease * problem.weights.sum()
+    return gain >= problem.recipe.settings.min_impurity_decrease * problem.whole.sum()
 
 
 def may_split(problem, rows, depth):
@@ -691,12 +721,36 @@ def threshold(problem, rows, candidate, cut):
 
 
 def missing_side(problem, rows, split, left):
-    """Where a missing value goes from now on: as those seen did, else to the heavier child."""
+    """Where a missing value goes from now on: as those seen did, else to the heavier child, or to
+    the side of the typical value, or to both."""
     if np.isnan(learners.numbers(problem, rows, split.candidate)[1]).any():
         return split.missing
+    if problem.recipe.missing == "both":
+        return UNSEEN + BOTH
+    if problem.recipe.missing == "branch":
+        cut = split.low, split.high, split.at
+        return UNSEEN + typical_side(problem, rows, split.candidate, *cut)
     w = problem.weights[rows]
     ahead = w[~left].sum() - w[left].sum()
     return UNSEEN + (RIGHT if ahead > TIE * len(rows) * w.sum() else LEFT)
+
+
+LEAST_PIECE = 1 / 64
+
+
+def part_left(share, of_left):
+    """How much of a share of a row goes left: pieces under a 64th of the row are not made."""
+    if min(share * of_left, share * (1 - of_left)) < LEAST_PIECE:
+        return 1.0 if of_left >= 0.5 else 0.0
+    return of_left
+
+
+def parts_left(problem, rows, candidate, left):
+    """How much of each row goes left, if missing ones go both ways; and the share by which."""
+    known, w = ~np.isnan(learners.numbers(problem, rows, candidate)[1]), problem.weights[rows]
+    share = np.float32(w[known & left].sum() / w[known].sum())
+    parts = [part_left(problem.shares[row], float(share)) for row in rows]
+    return np.where(known, left, parts), share
 
 
 def leaf(problem, rows):
@@ -723,12 +777,25 @@ def grow_node(problem, rows, depth, key, nodes, stats, params, bounds=UNBOUNDED)
     node["cut_low"] = threshold(problem, rows, candidate, low)
     node["cut_high"] = threshold(problem, rows, candidate, high) if at is None else at
     left = is_left(problem, rows, candidate, low, high, side)
-    node["missing"] = missing_side(problem, rows, split, left)
-    below = bounds_below(problem, rows, left, candidate, bounds)
-    for side, name, part in (0, "left", rows[left]), (1, "right", rows[~left]):
+    node["missing"], parts = missing_side(problem, rows, split, left), left.astype(float)
+    if problem.recipe.missing == "both":
+        parts, node["missing_share"] = parts_left(problem, rows, candidate, left)
+    below = (bounds, bounds)
+    if problem.recipe.monotonic:
+        below = bounds_below(problem, rows, left, candidate, bounds)
+    for side, name, part in (0, "left", parts), (1, "right", 1 - parts):
         node[name] = len(nodes)
         here = depth + 1, child_key(key, side)
-        grow_node(problem, part, *here, nodes, stats, params, below[side])
+        pieces = in_part(problem, rows, part)
+        grow_node(pieces, rows[part > 0], *here, nodes, stats, params, below[side])
+
+
+def in_part(problem, rows, parts):
+    """The problem of a child that gets so much of each row."""
+    weights, shares = problem.weights.copy(), problem.shares.copy()
+    weights[rows] *= parts
+    shares[rows] *= parts
+    return problem._replace(weights=weights, shares=shares)
 
 
 def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
@@ -741,7 +808,8 @@ def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
     seen = bounds(X, mass, recipe, max_bins)
     yardstick = yardstick_of(recipe.criterion, y, mass, weights.sum())
     standards = standard(X, mass)
-    problem = Problem(*seen, y, in_tree, features, recipe, yardstick, *standards)
+    whole = in_tree, ones
+    problem = Problem(*seen, y, in_tree, features, recipe, yardstick, *standards, *whole)
     nodes, stats, params = [], [], []
     grow_node(problem, np.flatnonzero(in_tree > 0), 0, key, nodes, stats, params)
     records = np.array([tuple(node[name] for name in NODE.names) for node in nodes], NODE)
@@ -761,6 +829,24 @@ def walk(nodes, x, depth=None, params=()):
         i = int(nodes[i]["left" if left else "right"])
         depth = None if depth is None else depth - 1
     return i
+
+
+def ends(nodes, x, depth=None, params=(), i=0, share=1.0):
+    """{node: share} where a row ends, or is at some depth; it may be several."""
+    node = nodes[i]
+    if node["kind"] == LEAF or depth == 0:
+        return {i: share}
+    number = learners.asked(node, params, x)
+    side = node["missing"] & SIDE
+    part = float(goes_left(number, node["cut_low"], node["cut_high"], side))
+    if np.isnan(number) and side == BOTH:
+        part = part_left(share, float(node["missing_share"]))
+    found = {}
+    for name, share_there in ("left", share * part), ("right", share * (1 - part)):
+        if share_there > 0:
+            below = None if depth is None else depth - 1
+            found |= ends(nodes, x, below, params, int(node[name]), share_there)
+    return found
 
 
 def depths(nodes):

@@ -25,6 +25,7 @@ from forestlab.core.encode import rounded_columns
 from forestlab.core.options import OPTIONS
 from forestlab.forest import (
     Grown,
+    Reached,
     balance,
     combined,
     ends,
@@ -32,6 +33,7 @@ from forestlab.forest import (
     importances,
     prepare,
     product,
+    reached,
 )
 from forestlab.forest.growing import Training
 from forestlab.model import parameters, storage
@@ -112,8 +114,6 @@ class Model(BaseEstimator):
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
         self.check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
-        if training.lacking:
-            parameters.require_known(recipe.learner)
         training = self._measured(training, product(weights, chances))
         seed = self._seed_of(begun, recipe, training, classes)
         show = self._progress if self.verbose else None
@@ -215,12 +215,21 @@ class Model(BaseEstimator):
         n_jobs = parameters.n_threads(self.n_jobs)
         return ends(self.forest_, X, parameters.depth_limit(depth), n_jobs)
 
+    def _reached(self, X, depth=None) -> Reached:
+        X = self._check_X(X)
+        n_jobs = parameters.n_threads(self.n_jobs)
+        return reached(self.forest_, X, parameters.depth_limit(depth), n_jobs)
+
     def decision_path(self, X):
         """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones; and the number of
-        each tree's first node, (n_trees + 1,)."""
-        found = self._ends(X)
-        paths = [visits(tree_of(self.forest_, t).nodes, found[t]) for t in range(len(found))]
-        return hstack(paths, format="csr"), self.forest_.first_node.copy()
+        each tree's first node, (n_trees + 1,). A row that goes both ways visits all on its ways."""
+        found, first = self._reached(X), self.forest_.first_node
+        paths = []
+        for t in range(len(found.nodes)):
+            rows, nodes, _ = found.pieces(t)
+            tree = tree_of(self.forest_, t).nodes
+            paths.append(visits(tree, rows, nodes - first[t], found.n_rows))
+        return hstack(paths, format="csr"), first.copy()
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -304,9 +313,10 @@ class Predictor(Model):
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a
         list of such; or (n_trees, n_rows) numbers, of several targets (n_trees, n_rows, n_targets).
         """
-        i = self._ends(X, depth)
-        i += self.forest_.first_node[:-1, None]
-        return self._of_nodes(i)
+        found = self._reached(X, depth)
+        trees = range(len(found.nodes))
+        each = [found.mixed(t, lambda nodes, rows: self._of_nodes(nodes)) for t in trees]
+        return self._by_target(np.stack(each))
 
 
 class Classifier(ClassifierMixin, Predictor):
@@ -355,8 +365,8 @@ class Classifier(ClassifierMixin, Predictor):
         ends = np.cumsum(self.recipe_.classes_each, dtype=np.intp)[:-1]
         return answers if self.n_outputs_ == 1 else np.split(answers, ends, axis=-1)
 
-    def _of_nodes(self, i: np.ndarray) -> np.ndarray | list[np.ndarray]:
-        return self._by_target(self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None])
+    def _of_nodes(self, i: np.ndarray) -> np.ndarray:
+        return self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None]
 
     def predict_proba(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
         """Class probabilities (n_rows, n_classes), of several targets a list of such; with `depth`
@@ -415,6 +425,9 @@ class Regressor(RegressorMixin, Predictor):
         parameters.require_counts(self.criterion, targets)
         parameters.require_squares(targets, weights)
 
+    def _by_target(self, answers: np.ndarray) -> np.ndarray:
+        return answers
+
     def _of_nodes(self, i: np.ndarray) -> np.ndarray:
         means = self.forest_.stats[i][..., 1 : 1 + self.n_outputs_]
         return means[..., 0] if self.n_outputs_ == 1 else means
@@ -449,7 +462,8 @@ class ManyTrees(Model):
         return n_trees(self.forest_)
 
     def apply(self, X, depth=None) -> np.ndarray:
-        """The node of each tree where each row ends, (n_rows, n_trees)."""
+        """The node of each tree where each row ends, (n_rows, n_trees); of a row that goes both
+        ways, by missing="both", that with most of it."""
         return self._ends(X, depth).T
 
 

@@ -19,7 +19,8 @@ class Neighbourly(Model):
     ) -> np.ndarray | csr_array:
         """How near rows are to each other, by the nodes in which they end, averaged over trees.
 
-        In a tree where two rows end in different nodes their affinity is 0. In the same node it is
+        In a tree where two rows end in different nodes their affinity is 0; a row that goes both
+        ways, by missing="both", counts as ending where most of it does. In the same node it is
 
         - 1, if kind is "binary": the average is the share of trees in which they share a node;
         - exp(−d² / ε²), if kind is "gaussian", with d the Euclidean distance of the rows as they

@@ -19,7 +19,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from forestlab.core.arrays import Limits
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, fitting
-from forestlab.core.learners import LEARNERS, Learner
+from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.options import OPTIONS, Options, is_whole, listed, name_of, row_of
@@ -113,7 +113,14 @@ DESCRIPTIONS = {
         "str, default='learned'",
         'What becomes of values of X that are missing (NaN): "learned", in each node rows without '
         "one go to the side where they lower the criterion most; where no row of the node lacked "
-        'a value, one that does later goes to the heavier child. "error", they are refused.',
+        'a value, one that does later goes to the heavier child. "branch", they go where the mean '
+        "of the node's rows goes that have one: a mean weighted by rows, of what the `learner` "
+        'makes of columns, bins counting by their middle. "both", as in C4.5 they go down both '
+        "branches, in training and when asked, each with the share of the known weight that goes "
+        "there; a piece of under 1/64 of its row goes along with the heavier one. A cut's gain is "
+        "then that of the rows with a value, which must be enough for leaves on both sides; "
+        "`min_samples_split` counts pieces of rows as rows, and so do nodes. "
+        '"error", they are refused.',
     ),
     "leaf": (
         "str or callable, default='mean'",
@@ -331,6 +338,12 @@ def require_monotone(
         raise ValueError(
             f"monotonic_cst constrains means, so leaf must be 'mean'; got {params['leaf']!r}."
         )
+    if params.get("missing") == "both":
+        others = listed(name for name in MISSING if name != "both")
+        raise ValueError(
+            "monotonic_cst bounds the answers of rows that go one way, so missing must be one of "
+            f"{others}; got 'both'."
+        )
     require_order_kept(params.get("combine", "average"), task)
 
 
@@ -501,21 +514,6 @@ def warn_of_functions(recipe: Recipe) -> None:
             "of a criterion for every cut that is tried: minutes where a compiled one takes "
             "seconds. For more than small data see forestlab.register_criterion.",
             stacklevel=3,
-        )
-
-
-def _may_lack(learner: Learner) -> bool:
-    """May values be missing?"""
-    return bool(learner.project_some or learner.group_some) and not learner.has_bands
-
-
-def require_known(learner: Options) -> None:
-    """Refuse missing values where a learner cannot do with them."""
-    able = [key for key, row in LEARNERS.items() if _may_lack(row)]
-    if row_of("learner", learner) not in able:
-        raise ValueError(
-            f"values of X are missing (NaN), so learner must be one of {listed(able)}; "
-            f"got {name_of('learner', learner)!r}."
         )
 
 

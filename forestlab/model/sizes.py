@@ -30,7 +30,8 @@ class OneTree(Neighbourly):
         return interop.tree_to_sklearn(self)
 
     def apply(self, X, depth=None) -> np.ndarray:
-        """The node where each row ends, (n_rows,)."""
+        """The node where each row ends, (n_rows,); of a row that goes both ways, by
+        missing="both", that with most of it."""
         return self._ends(X, depth)[0]
 
     def decision_path(self, X):

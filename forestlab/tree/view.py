@@ -18,7 +18,7 @@ from forestlab.core.prune import depths
 from forestlab.core.questions import condition, described, number_asked, short
 from forestlab.core.tasks import TASKS, require_task
 from forestlab.core.walk import NO_DEPTH
-from forestlab.forest import ends
+from forestlab.forest import Reached, reached
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
 DEEPEST_INDENT = 60  # levels; deeper lines only count the rest, else text grows as depth squared
@@ -190,19 +190,37 @@ class TreeView:
     def predict(self, X, depth: int | None = None) -> np.ndarray:
         """Labels or means, (n,) or (n, n_targets), of the tree or of the tree cut at a depth.
 
-        Where a missing value goes both ways, the end that gets most of the row answers.
+        Where a missing value goes both ways, posteriors or means of the row's ends are averaged by
+        its shares.
         """
-        return self._values(self.tree.stats[self._ends(X, depth)])
+        found = self._reached(X, depth)
+        stats = self.tree.stats[found.nodes[0]]
+        if found.branching:
+            rows = found.branching[0].rows
+            stats[rows] = found.mixed(0, lambda nodes, rows: self._shares(nodes))[rows]
+        return self._values(stats)
+
+    def _shares(self, nodes: np.ndarray) -> np.ndarray:
+        """Statistics of some nodes, class weights as shares in those of their target."""
+        stats = self.tree.stats[nodes]
+        each = [
+            weights / weights.sum(axis=1, keepdims=True) for weights in self.weights_each(stats)
+        ]
+        return np.hstack(each) if each else stats
 
     def _ends(self, X, depth: int | None) -> np.ndarray:
+        return self._reached(X, depth).nodes[0]
+
+    def _reached(self, X, depth: int | None) -> Reached:
+        """Where each row ends."""
         X = X if issparse(X) else np.asarray(X, np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             n = count(len(self.feature_names), "feature")
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
-        return ends(plant([self.tree]), X, _depth(depth))[0]
+        return reached(plant([self.tree]), X, _depth(depth))
 
     def walk(self, x, depth: int | None = None) -> list[Step]:
-        """The nodes that row x meets, from the root to its end."""
+        """The nodes that row x meets, from the root to its end, or to that with most of it."""
         row = np.asarray(x, np.float64)
         end = int(self._ends([row], depth)[0])
         i, steps = 0, []

@@ -159,8 +159,6 @@ def test_however_it_is_held(change, by):
 )
 @pytest.mark.parametrize("missing", [False, True], ids=["known", "missing"])
 def test_by_questions_of_several_columns(learner, missing):
-    if missing and learner == "band":
-        pytest.skip("bands cannot do with missing values")
     X, y = data_for(TreeClassifier, missing=missing)
     given = sparse.csr_array(X)
     dense, model = (
@@ -231,7 +229,7 @@ OF_FORESTS = {
 
 @for_each
 @pytest.mark.parametrize("missing", [False, True], ids=["known", "missing"])
-@pytest.mark.filterwarnings("ignore:No tree joins", "ignore:divide by zero")
+@pytest.mark.filterwarnings("ignore:No tree joins")
 def test_whatever_is_asked(cls, missing, monkeypatch):
     """In blocks of five rows, by two threads."""
     X, y = data_for(cls, missing=missing)
@@ -243,6 +241,18 @@ def test_whatever_is_asked(cls, missing, monkeypatch):
         expected = as_array(ask(model, X))
         for given in (sparse.csr_array(X), sparse.csc_matrix(X)):
             np.testing.assert_array_equal(as_array(ask(model, given)), expected, name)
+
+
+@pytest.mark.parametrize("missing", ["branch", "both"])
+def test_wherever_missing_values_go(missing, monkeypatch):
+    X, y = data_for(ForestClassifier, missing=True)
+    given = sparse.csc_array(X)
+    monkeypatch.setattr(forestlab.forest.sparse, "BLOCK_NUMBERS", 5 * X.shape[1] + 1)
+    dense, model = (made(ForestClassifier, missing=missing).fit(rows, y) for rows in (X, given))
+    assert_same_trees(dense, model)
+    for name, ask in (OF_CLASSES | OF_FORESTS | {"predict_trees": ASKED["predict_trees"]}).items():
+        expected = as_array(ask(dense, X))
+        np.testing.assert_array_equal(as_array(ask(model, given)), expected, name)
 
 
 @pytest.mark.parametrize("oob_score", [True, "roc_auc_ovr"])

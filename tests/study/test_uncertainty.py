@@ -18,7 +18,7 @@ from test_study import Studied
 from forestlab.datasets import toys
 from forestlab.datasets.made import friedman1_truth, sine_truth
 from forestlab.datasets.truth import draw, truth
-from forestlab.forest import combined, rows_outside
+from forestlab.forest import Reached, combined, rows_outside
 from forestlab.study import noise, uncertainty
 from forestlab.study.held_out import Answers, HeldOut, answers_of, held_out
 from forestlab.study.noise import in_order, neighbours, noise_of, share_at_zero
@@ -160,7 +160,7 @@ def test_rows_at_the_same_place_tell_the_noise_by_themselves():
 @pytest.mark.parametrize("least", [0.0, -1.0])
 def test_where_no_row_contributes_noise_there_is_none(least):
     """Nodes 0 and 1 have rows, node 2 has none."""
-    found = regional(np.array([[0, 1], [1, 1]]), np.array([least, 0.0]), 3, 0.0)
+    found = regional(Reached(np.array([[0, 1], [1, 1]])), np.array([least, 0.0]), 3, 0.0)
     np.testing.assert_array_equal(found, 0)
 
 
@@ -227,7 +227,7 @@ def test_a_constant_does_not_change_the_spread():
     spreads = []
     for shift in (0.0, 2.0**40):
         forest = FORESTS["regression"](5, random_state=0).fit(X, np.round(y * 8) + shift).forest_
-        spreads.append(answers_of(forest, "regression", np.vstack(ends)).between)
+        spreads.append(answers_of(forest, "regression", Reached(np.vstack(ends))).between)
     np.testing.assert_array_equal(*spreads)
 
 
