@@ -57,6 +57,7 @@ class Model(BaseEstimator):
     combine = "average"
     missing = "error"
     verbose = 0
+    takes_sparse = True
 
     # ---- parameters ----
 
@@ -92,7 +93,8 @@ class Model(BaseEstimator):
 
         Parameters
         ----------
-        X : (n_rows, n_features) array or data frame of finite numbers, NaN where one is missing
+        X : (n_rows, n_features) array, data frame or sparse matrix of finite numbers, NaN where
+            one is missing; what a sparse matrix does not store is 0
         y : (n_rows,) or (n_rows, n_targets) classes, or numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
@@ -121,7 +123,7 @@ class Model(BaseEstimator):
         self._keep_classes(classes)
         self.forest_, self.rounded_ = forest, rounded_columns(training.columns)
         self.recipe_, self.seed_ = recipe, seed
-        self.n_rows_, self.chances_ = len(X), training.chances
+        self.n_rows_, self.chances_ = X.shape[0], training.chances
         self.n_outputs_ = targets.shape[1]
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
@@ -187,13 +189,14 @@ class Model(BaseEstimator):
 
     # ---- asking ----
 
-    def _check_X(self, X) -> np.ndarray:
+    def _check_X(self, X) -> Any:
         check_is_fitted(self, "forest_")
         return validate_data(self, X, reset=False, **self._numbers())
 
     def _numbers(self) -> dict[str, Any]:
         """What scikit-learn is to make of X."""
         return {
+            "accept_sparse": ("csr", "csc") if self.takes_sparse else False,
             "dtype": "numeric",
             "ensure_all_finite": "allow-nan" if self._allows_nan() else True,
         }
@@ -204,6 +207,7 @@ class Model(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._allows_nan()
+        tags.input_tags.sparse = self.takes_sparse
         return tags
 
     def _ends(self, X, depth=None) -> np.ndarray:
@@ -479,9 +483,10 @@ class Voters(ManyTrees, Predictor):
         """
         X = self._check_X(X)
         parameters.require_bag(self.recipe_)
-        if len(X) != self.n_rows_:
+        n_rows = X.shape[0]
+        if n_rows != self.n_rows_:
             raise ValueError(
-                f"X must be the training data, which had {self.n_rows_} rows; got {len(X)} rows."
+                f"X must be the training data, which had {self.n_rows_} rows; got {n_rows} rows."
             )
         return self._answer_oob(X, depth)
 
@@ -501,7 +506,7 @@ class Voters(ManyTrees, Predictor):
             return
         answers, self.oob_voters_ = self._answer_oob(X)
         self._keep_oob(answers)
-        counts = np.ones(len(X), bool) if mass is None else mass > 0
+        counts = np.ones(X.shape[0], bool) if mass is None else mass > 0
         voted = counts & (self.oob_voters_ > 0)
         n_without = np.sum(counts & ~voted)
         if n_without:

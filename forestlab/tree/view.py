@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from forestlab.core.arrays import BOTH, LEAF, LEFT, RIGHT, Tree, plant
 from forestlab.core.prune import depths
@@ -212,7 +213,7 @@ class TreeView:
 
     def _reached(self, X, depth: int | None) -> Reached:
         """Where each row ends."""
-        X = np.require(X, np.float64, ["C", "W"])
+        X = X if issparse(X) else np.asarray(X, np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             n = count(len(self.feature_names), "feature")
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
