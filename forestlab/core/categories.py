@@ -235,11 +235,11 @@ def mode_of(plan, node, scratch, column):
         mass[level] = 0.0
     total, greatest = 0.0, 0.0
     for i in range(rows.shape[0]):
-        level = np.int64(codes[column, rows[i]])
-        if level < n_levels:
-            mass[level] += weights[i]
+        here = np.int64(codes[column, rows[i]])
+        if here < n_levels:
+            mass[here] += weights[i]
             total += weights[i]
-            greatest = max(greatest, mass[level])
+            greatest = max(greatest, mass[here])
     mode = 0
     while mass[mode] < greatest - TIE * rows.shape[0] * total:
         mode += 1

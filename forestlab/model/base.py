@@ -16,7 +16,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_is_fitted,
+    check_X_y,
+    column_or_1d,
+    validate_data,
+)
 from tqdm import tqdm
 
 from forestlab.core import options
@@ -36,7 +42,8 @@ from forestlab.forest import (
     reached,
 )
 from forestlab.forest.growing import Training
-from forestlab.model import parameters, storage
+from forestlab.model import frames, parameters, storage
+from forestlab.model.frames import Table
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
 from forestlab.model.values import inside
 from forestlab.tree.grown import visits
@@ -50,12 +57,15 @@ class Model(BaseEstimator):
     recipe_, seed_ : what they were grown by
     n_rows_, chances_ : what it takes, beside these, to draw the same bags again
     rounded_ : (n_features,) whether a column holds values that float32 would round
+    categories_ : for each feature the array of its levels, whose numbers the trees know, or None if
+        it is one of numbers; only if there are categories
     """
 
     task: str
     n_jobs: int | None = None
     combine = "average"
     missing = "error"
+    categorical_features: Any = None
     verbose = 0
     takes_sparse = True
 
@@ -93,19 +103,21 @@ class Model(BaseEstimator):
 
         Parameters
         ----------
-        X : (n_rows, n_features) array, data frame or sparse matrix of finite numbers, NaN where
-            one is missing; what a sparse matrix does not store is 0
+        X : (n_rows, n_features) array or sparse matrix of finite numbers, NaN where one is missing
+            (what a sparse matrix does not store is 0); or a data frame, an array of objects or a
+            list, of numbers and categories (see `categorical_features`)
         y : (n_rows,) or (n_rows, n_targets) classes, or numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
         """
-        begun = self._begun(X)
-        X, y = self._validated(X, y)
+        begun, table = self._begun(X), self._table(X)
+        X, y = self._validated(X, y, table)
         targets, classes = self._encode_targets(y)
         params = self.growing_params()
         names = getattr(self, "feature_names_in_", None)
         sizes = X.shape, parameters.class_counts(classes), targets.shape[1]
-        recipe = parameters.recipe(params, self.task, *sizes, names)
+        levels = () if table is None else table.counts
+        recipe = parameters.recipe(params, self.task, *sizes, names, levels)
         parameters.require_moderate(X, recipe.learner)
         parameters.warn_of_functions(recipe)
         n_jobs = parameters.n_threads(self.n_jobs)
@@ -115,12 +127,13 @@ class Model(BaseEstimator):
         self.check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
         training = self._measured(training, product(weights, chances))
-        seed = self._seed_of(begun, recipe, training, classes)
+        seed = self._seed_of(begun, recipe, training, classes, table)
         show = self._progress if self.verbose else None
         forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show, begun)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
         self._keep_classes(classes)
+        self._keep_categories(table)
         self.forest_, self.rounded_ = forest, rounded_columns(training.columns)
         self.recipe_, self.seed_ = recipe, seed
         self.n_rows_, self.chances_ = X.shape[0], training.chances
@@ -147,11 +160,16 @@ class Model(BaseEstimator):
         """The trees that there are already, if more are to be grown to them."""
         return None
 
-    def _seed_of(self, begun, recipe, training, classes) -> int:
+    def _seed_of(self, begun, recipe, training, classes, table) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _keep_classes(self, classes) -> None:
         pass
+
+    def _keep_categories(self, table: Table | None) -> None:
+        self.__dict__.pop("categories_", None)
+        if table is not None:
+            self.categories_ = table.levels
 
     def _weights(self, y, targets, classes, sample_weight, recipe):
         """Weights of rows in every tree and chances to enter a bag, each an array or None."""
@@ -189,9 +207,36 @@ class Model(BaseEstimator):
 
     # ---- asking ----
 
+    def _table(self, X) -> Table | None:
+        """The columns of a training X and their levels, if there are categories among them."""
+        return frames.read(X, self.categorical_features)
+
+    def _checked(self, X, y, table: Table | None, **more):
+        """X and y to train on, as scikit-learn checks them; categories as their numbers."""
+        more |= self._numbers()
+        if table is None:
+            return validate_data(self, X, y, **more)
+        validate_data(self, X, y, skip_check_array=True)  # names, and how many
+        return check_X_y(frames.encoded(table)[0], y, estimator=self, **more)
+
     def _check_X(self, X) -> Any:
         check_is_fitted(self, "forest_")
-        return validate_data(self, X, reset=False, **self._numbers())
+        categories = getattr(self, "categories_", None)
+        if categories is None:
+            return validate_data(self, X, reset=False, **self._numbers())
+        columns = frames.columns_of(X)
+        validate_data(self, X, reset=False, skip_check_array=True)  # names, and how many
+        X, unseen = frames.encoded(Table(columns, categories))
+        X = check_array(X, estimator=self, input_name="X", **self._numbers())
+        X[unseen] = np.nan  # only now: it is no error, whatever `missing` says
+        return X
+
+    @property
+    def is_categorical_(self) -> np.ndarray | None:
+        """Which features are categories, (n_features,) booleans; None if there are none."""
+        check_is_fitted(self, "forest_")
+        categories = getattr(self, "categories_", None)
+        return None if categories is None else np.array([own is not None for own in categories])
 
     def _numbers(self) -> dict[str, Any]:
         """What scikit-learn is to make of X."""
@@ -208,6 +253,7 @@ class Model(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._allows_nan()
         tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.categorical = self.categorical_features is not None
         return tags
 
     def _ends(self, X, depth=None) -> np.ndarray:
@@ -269,7 +315,8 @@ class Model(BaseEstimator):
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         classes = getattr(self, "classes_", None)
-        return kind(tree_of(self.forest_, t), self.task, list(names), classes)
+        levels = getattr(self, "categories_", None)
+        return kind(tree_of(self.forest_, t), self.task, list(names), classes, levels)
 
     def _once(self, make):
         """What make() gives, made once for a forest: people ask for `tree_.feature[i]` in loops."""
@@ -322,8 +369,8 @@ class Predictor(Model):
 class Classifier(ClassifierMixin, Predictor):
     task = "classification"
 
-    def _validated(self, X, y):
-        X, y = validate_data(self, X, y, multi_output=True, **self._numbers())
+    def _validated(self, X, y, table):
+        X, y = self._checked(X, y, table, multi_output=True)
         if issparse(y):
             raise ValueError("y must be an array: sparse matrices of labels are not taken.")
         if y.ndim == 1 or y.shape[1] == 1:
@@ -412,9 +459,8 @@ class Regressor(RegressorMixin, Predictor):
     task = "regression"
     leaf = "mean"  # of models that were pickled before there were others
 
-    def _validated(self, X, y):
-        more = self._numbers() | {"y_numeric": True, "multi_output": True}
-        X, y = validate_data(self, X, y, **more)
+    def _validated(self, X, y, table):
+        X, y = self._checked(X, y, table, y_numeric=True, multi_output=True)
         return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
 
     def _encode_targets(self, y):

@@ -53,6 +53,11 @@ class Neighbourly(Model):
     def _affinities(self, X, Y, depth, kind, epsilon) -> csr_array:
         parameters.one_of("kind", kind, AFFINITIES)
         _require_dense(kind, X, Y)
+        if kind != "binary" and self.is_categorical_ is not None:
+            raise ValueError(
+                "numbers of categories have no distances, so kind must be 'binary' for X with "
+                f"categories; got {kind!r}."
+            )
         _require_length(epsilon)
         depth, n_jobs = parameters.depth_limit(depth), parameters.n_threads(self.n_jobs)
         return affinity(self.forest_, X, Y, depth, kind, epsilon, n_jobs)

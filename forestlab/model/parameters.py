@@ -122,6 +122,16 @@ DESCRIPTIONS = {
         "`min_samples_split` counts pieces of rows as rows, and so do nodes. "
         '"error", they are refused.',
     ),
+    "categorical_features": (
+        '"from_dtype", array-like of str, int or bool, or None, default="from_dtype"',
+        "Which columns of X are categories: by their names, by their numbers, as a mask, or none. "
+        "\"from_dtype\": those of pandas' types category, str and bool, of polars' Categorical, "
+        "Enum, String and Boolean, of pyarrow's dictionaries, strings and booleans; of objects, in "
+        "an array or a list too, those with a string among them, or booleans alone. Levels are "
+        "those that a type lists, in their order (pandas' category, Enum, dictionary), else the "
+        "values that there are, sorted; up to 65,535. One that training did not see is taken for a "
+        "missing value, even with missing='error'.",
+    ),
     "leaf": (
         "str or callable, default='mean'",
         "What a leaf answers of its targets, and every other node if it is asked: {leaves}. Or a "
@@ -347,6 +357,16 @@ def require_monotone(
     require_order_kept(params.get("combine", "average"), task)
 
 
+def require_ordered(signs: tuple[int, ...], levels: tuple[int, ...], names=None) -> None:
+    """Refuse to constrain what does not rise or fall."""
+    for j, (sign, n_levels) in enumerate(zip(signs, levels, strict=True) if levels else ()):
+        if sign and n_levels:
+            raise ValueError(
+                "monotonic_cst constrains features that rise or fall; "
+                f"{j if names is None else names[j]!r} is one of categories, so it must be 0 there."
+            )
+
+
 def require_order_kept(combine: str, task: str) -> None:
     """Refuse what joins constrained trees to answers that may be out of order."""
     if not COMBINERS[combine][task].keeps_order:
@@ -412,6 +432,7 @@ def recipe(
     monotonic = signs(params.get("monotonic_cst"), n_features, names)
     if monotonic:
         require_monotone(params, task, n_classes, n_targets)
+        require_ordered(monotonic, levels, names)
     if LEARNERS[row_of("learner", learner)].draw is None:
         limits = limits._replace(max_features=n_features if per_tree else n_features_drawn)
     return Recipe(

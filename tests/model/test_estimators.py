@@ -503,11 +503,11 @@ BAD = {
     "lengths": (lambda X, y: (X, y[:-1]), r"inconsistent numbers of samples: \[120, 119\]"),
     "one dimension": (lambda X, y: (X[:, 0], y), "Expected 2D array, got 1D array"),
     "three dimensions": (lambda X, y: (X[None], y), "Found array with dim 3"),
-    "text": (
-        lambda X, y: (np.full(X.shape, "ash"), y),
+    "bytes": (
+        lambda X, y: (np.full(X.shape, b"ash"), y),
         "not compatible with arrays of bytes/strings",
     ),
-    "text in objects": (with_one_text, "could not convert string to float: 'ash'"),
+    "text among numbers": (with_one_text, "column 1 holds numbers and strings"),
     "complex": (lambda X, y: (X + 1j, y), "Complex data not supported"),
     "missing target": (lambda X, y: (X, np.where(y == y[0], np.nan, y)), "y contains NaN"),
     "no target": (lambda X, y: (X, None), "requires y to be passed"),
