@@ -17,6 +17,7 @@ from scipy.sparse import issparse
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from forestlab.core.arrays import Limits
+from forestlab.core.categories import CHOICES
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, fitting
 from forestlab.core.learners import LEARNERS
@@ -131,6 +132,12 @@ DESCRIPTIONS = {
         "those that a type lists, in their order (pandas' category, Enum, dictionary), else the "
         "values that there are, sorted; up to 65,535. One that training did not see is taken for a "
         "missing value, even with missing='error'.",
+    ),
+    "categories": (
+        '{"subset", "equality"}, default="subset"',
+        'What a node asks of a column of categories: "subset", whether a row\'s level is one of '
+        "several, which of them by their order along the targets, or of few levels by trying all "
+        'sets; "equality", whether it is one given level.',
     ),
     "leaf": (
         "str or callable, default='mean'",
@@ -447,6 +454,7 @@ def recipe(
         monotonic=() if n_classes == 1 else monotonic,  # one class has one answer
         classes_each=each,
         levels=levels if any(levels) else (),
+        categories=one_of("categories", params.get("categories", "subset"), CHOICES),
         **_bag(params, n_rows),
     )
 
