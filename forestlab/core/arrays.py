@@ -69,6 +69,9 @@ class Columns(NamedTuple):
     # (n_features,) float64: the columns' means and deviations, for learners that ask.
     centre: np.ndarray | tuple[()] = ()
     scale: np.ndarray | tuple[()] = ()
+    # (n_features,) int64: how many levels a column of categories has, of numbers 0; () if there is
+    # no column of categories. The code of a category is the number of its level.
+    levels: np.ndarray | tuple[()] = ()
 
 
 NO_MEANS = np.zeros((0, 0))

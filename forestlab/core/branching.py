@@ -55,7 +55,7 @@ def lay_out(scratch, rows, weights):
 
 def make_send_both(learner: Learner) -> Callable:
     """What sends a node's rows to its children, and those that lack a value to both."""
-    ready, goes_left = learner.ready, learner.goes_left
+    goes_left = learner.goes_left
     lacks: Any = learner.lacks
     note_share = make_note_share(goes_left, lacks)
 
@@ -63,7 +63,6 @@ def make_send_both(learner: Learner) -> Callable:
     def send(plan, node, scratch, question, record, start):
         """Lay the children out from `start` on; return how many rows each has, FULL if there is no
         room, 0 if all that are known would go one way."""
-        ready(plan, node, scratch, question)
         if not note_share(plan, node, scratch, question, record):
             return 0, 0
         of_left = np.float64(record["missing_share"])

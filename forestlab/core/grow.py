@@ -16,6 +16,17 @@ from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
 from forestlab.core.branching import FULL, lay_out, make_send_both, stay
+from forestlab.core.categories import (
+    Asked,
+    column_finder,
+    either,
+    either_best,
+    make_evaluate_sets,
+    make_list_sets,
+    make_open,
+    make_pool,
+    with_categories,
+)
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, Several
 from forestlab.core.jit import hold, jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
@@ -30,8 +41,8 @@ from forestlab.core.missing import (
     row_for,
 )
 from forestlab.core.monotonic import make_constraint, with_signs
-from forestlab.core.node import make_choose, make_evaluate
-from forestlab.core.pairs import choose_pairs
+from forestlab.core.node import make_choose, make_evaluate, make_list_cuts, pick_one
+from forestlab.core.pairs import choose_pairs, keep_drawn
 from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Node
@@ -44,15 +55,13 @@ def make_send(learner: Learner, missing: Missing) -> Callable:
     """What sends a node's rows to its children."""
     if missing.branches and missing.sides:
         return make_send_both(learner)
-    ready, goes_left = learner.ready, make_goes_left(learner, missing)
-    note_side = make_note_side(learner, missing)
+    goes_left, note_side = make_goes_left(learner, missing), make_note_side(learner, missing)
 
     @jitable
     def send(plan, node, scratch, question, record, start):
         """Put the rows that go left first, keeping the order; return how many go left and right."""
         rows, weights = node.rows, node.weights
         right_rows, right_weights = scratch.right_rows, scratch.right_weights
-        ready(plan, node, scratch, question)
         note_side(plan, node, scratch, question, record)
         n_left = 0
         n_right = 0
@@ -161,21 +170,60 @@ class KernelParts(NamedTuple):
     monotonic: bool = False  # answers only rise, or only fall, with some features
     several: bool = False  # targets of classes
     lacking: bool = True  # values are missing, if they may be
+    categories: str = ""  # what is asked of them; "": all columns are numbers
 
 
-def make_chooser(criterion: Criterion | Entered | Several, parts: KernelParts) -> Callable:
+def open_categories(
+    criterion: Criterion | Entered | Several, parts: KernelParts
+) -> Callable | None:
+    """What puts the levels of a candidate in groups; None without categories."""
+    if not parts.categories:
+        return None
+    asked = Asked(
+        parts.categories,
+        criterion.task,
+        criterion.in_order,
+        sides_of(criterion).in_bins,
+        parts.monotonic,
+        SEARCHES[parts.search].draws,
+    )
+    missing = row_for(parts.missing, parts.lacking)
+    return make_open(asked, column_finder(LEARNERS[parts.learner]), missing)
+
+
+def make_learner(parts: KernelParts, open_levels: Callable | None) -> Learner:
+    """The weak learner, with what the data ask of it."""
+    learner = LEARNERS[parts.learner]
+    if open_levels is not None:
+        learner = with_categories(learner, open_levels)
+    return with_signs(learner) if parts.monotonic else learner
+
+
+def make_chooser(
+    learner: Learner,
+    criterion: Criterion | Entered | Several,
+    parts: KernelParts,
+    open_levels: Callable | None,
+) -> Callable:
     """What finds a node's best question."""
-    learner, missing = LEARNERS[parts.learner], row_for(parts.missing, parts.lacking)
+    search, missing = SEARCHES[parts.search], row_for(parts.missing, parts.lacking)
+    narrow = keep_drawn if parts.pairs else pick_one
+    scan = make_scan(criterion, parts.whole, missing, parts.monotonic)
+    list_cuts = make_list_cuts(learner, search, missing, sides_of(criterion).in_bins)
+    how = search, missing, scan, parts.counted, narrow
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
-        return make_choose(evaluate, learner.draw, parts.randomised)
-    learner = with_signs(learner) if parts.monotonic else learner
-    scan = make_scan(criterion, parts.whole, missing, parts.monotonic)
-    in_bins = sides_of(criterion).in_bins
-    cuts = learner, SEARCHES[parts.search], missing, scan, in_bins, parts.counted
+    else:
+        evaluate = make_evaluate(list_cuts, learner, *how)
+    if open_levels is not None:
+        column_of = column_finder(learner)
+        list_sets = make_list_sets(open_levels, search.draws, missing)
+        of_sets = make_evaluate_sets(list_sets, column_of, *how)
+        evaluate = either_best(column_of, of_sets, evaluate)
+        list_cuts = either(column_of, list_sets, list_cuts)
     if parts.pairs:
-        return choose_pairs(*cuts)
-    return make_choose(make_evaluate(*cuts), learner.draw, parts.randomised)
+        return choose_pairs(list_cuts, evaluate)
+    return make_choose(evaluate, learner.draw, parts.randomised)
 
 
 @made_from(CRITERIA, LEARNERS, SEARCHES, MISSING, LEAVES)
@@ -189,14 +237,16 @@ def grow_kernel(parts: KernelParts) -> Callable:
 
 def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: KernelParts) -> Callable:
     """The grower, not yet compiled: as plain Python it grows the same trees."""
-    learner, missing = LEARNERS[parts.learner], row_for(parts.missing, parts.lacking)
+    missing, open_levels = row_for(parts.missing, parts.lacking), open_categories(criterion, parts)
+    learner = make_learner(parts, open_levels)
     branches = missing.branches and len(missing.sides) > 0
     lay, link = lay_out if branches else stay, make_link(missing)
     measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)
     size, score = sides.size, sides.score
-    choose, send = make_chooser(criterion, parts), make_send(learner, missing)
-    write = learner.write
+    choose = make_chooser(learner, criterion, parts, open_levels)
+    ready, write, send = learner.ready, learner.write, make_send(learner, missing)
     begin = keeps_no_params if learner.draw is None else forget_params
+    begin_pool, has_room = make_pool(parts.categories)
     answer = make_answer(leaf)
     unbound, clip, hand_down = make_constraint(criterion.task, parts.monotonic)
 
@@ -212,11 +262,12 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
         start_tree(scratch, features, rows.shape[0], key)
         rows, weights = lay(scratch, rows, weights)
         begin(scratch)
+        begin_pool(plan, scratch, features)
         unbound(scratch)
         features_left = scratch.features[: features.shape[0]]
         n_nodes, n_waiting = 0, 1
         root_weight = 0.0
-        while n_waiting > 0 and stop[0] == 0:
+        while n_waiting > 0 and stop[0] == 0 and has_room(scratch):
             n_waiting -= 1
             here = scratch.stack[n_waiting]
             start, end, depth, node_key = here["start"], here["end"], here["depth"], here["key"]
@@ -247,6 +298,7 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
                 continue
             if branches and n_nodes + n_waiting + 2 > nodes.shape[0]:
                 return FULL
+            ready(plan, node, scratch, question)
             write(plan, scratch, question, record)
             n_left, n_right = send(plan, node, scratch, question, record, start)
             if branches and n_left == FULL:
@@ -260,7 +312,7 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
                 scratch, n_waiting, left, right, n_left, n_right, depth + 1, n_nodes - 1, node_key
             )
             n_waiting += 2
-        return n_nodes
+        return n_nodes if has_room(scratch) else FULL
 
     def grow(plan, rows, weights, features, key, scratch, stop):
         return grow_held(hold(plan), rows, weights, features, key, hold(scratch), stop)

@@ -155,12 +155,11 @@ def make_number_of(learner: Learner, search: Search) -> Callable:
 
 
 def make_evaluate(
-    learner: Learner, search: Search, missing: Missing, scan: Callable, in_bins: bool,
-    counted: bool, narrow: Callable = pick_one,
+    list_cuts: Callable, learner: Learner, search: Search, missing: Missing, scan: Callable,
+    counted: bool, narrow: Callable,
 ) -> Callable:  # fmt: skip
     """What finds the best question about one candidate; `counted` cuts are counted too."""
-    draws, number_of = search.draws, make_number_of(learner, search)
-    list_cuts, side_of = make_list_cuts(learner, search, missing, in_bins), make_side(missing)
+    draws, number_of, side_of = search.draws, make_number_of(learner, search), make_side(missing)
     first_left_of = make_first_left(learner, missing, number_of)
 
     @jitable

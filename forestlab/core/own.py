@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestlab.core.criteria import CRITERIA, Criterion
+from forestlab.core.groups import POSITION
 from forestlab.core.leaves import Leaf
 from forestlab.core.several import first_slots, make_gather
 from forestlab.core.tasks import TASKS
@@ -120,8 +121,8 @@ def own_hold(held: Callable) -> Callable:
 
 
 def own_rows(node, groups, n_groups: int):
-    """The rows of the first groups by their keys, and their weights."""
-    order = np.argsort(groups.keys[: len(node.rows)], kind="stable")[: groups.end[n_groups - 1]]
+    """The rows of the first groups, in their order, and their weights."""
+    order = groups.order[: groups.end[n_groups - 1]] & POSITION
     return node.rows[order], node.weights[order]
 
 

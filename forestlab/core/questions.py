@@ -68,14 +68,17 @@ def range_side(node, bits, number):
 
 @jitable
 def category_side(node, bits, number):
-    """bits: [number of words, words …]; what is no category of the set goes right."""
+    """bits: [number of words, words of those that go left …, words of those that are known …]; one
+    that is not known goes where missing values go."""
     start = node["bits"]
     n_words = np.int64(bits[start])
     if not 0.0 <= number < 64 * n_words or number != np.floor(number):
-        return np.uint8(RIGHT)
+        return node["missing"] & np.uint8(SIDE)
     category = np.int64(number)
-    word = bits[start + 1 + (category >> 6)]
-    return np.uint8(RIGHT) - np.uint8((word >> np.uint64(category & 63)) & np.uint64(1))
+    place, bit = start + 1 + (category >> 6), np.uint64(category & 63)
+    if (bits[place + n_words] >> bit) & np.uint64(1) == np.uint64(0):
+        return node["missing"] & np.uint8(SIDE)
+    return np.uint8(RIGHT) - np.uint8((bits[place] >> bit) & np.uint64(1))
 
 
 # ---- no question -------------------------------------------------------------------------------
@@ -273,7 +276,7 @@ def check_questions(tree: Tree, n_features: int) -> None:
         if row.by_category:
             for start in nodes["bits"][nodes["kind"] == kind]:
                 _check(0 <= start < len(tree.bits), "categories")
-                _check(tree.bits[start] <= len(tree.bits) - start - 1, "categories")
+                _check(2 * tree.bits[start] <= len(tree.bits) - start - 1, "categories")
         if row.names_feature:
             _check_features(nodes["feature"][nodes["kind"] == kind], n_features)
 

@@ -7,6 +7,7 @@ import numpy as np
 from forestlab.core.arrays import NODE, Columns, Settings
 from forestlab.core.groups import Groups, make_groups
 from forestlab.core.lazy_shuffle import Swapped, make_swapped
+from forestlab.core.levels import Categories, make_categories
 from forestlab.core.monotonic import Bounds, make_bounds
 from forestlab.core.projections import Projections, make_projections
 
@@ -147,6 +148,7 @@ class Scratch(NamedTuple):
     memo: np.ndarray | tuple[()]  # float64: what a criterion notes of the node at hand
     bounds: Bounds | tuple[()]
     arena: Arena | tuple[()]
+    categories: Categories | tuple[()] = ()
 
 
 class Sizes(NamedTuple):
@@ -163,6 +165,8 @@ class Sizes(NamedTuple):
     n_memo: int = 0
     bounded: bool = False  # what nodes answer
     room: int = 0  # for rows that stand in several nodes; 0: they do not
+    n_levels: int = 0  # most that a column of categories has
+    more: int = 1  # how many times as much room for sets of these as at first
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
@@ -207,6 +211,9 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         np.empty(sizes.n_memo) if sizes.n_memo else (),
         make_bounds(deepest) if sizes.bounded else (),
         make_arena(sizes.room, n_rows) if sizes.room else (),
+        make_categories(n_rows, n_features, sizes.n_levels, n_slots, most_nodes, sizes.more)
+        if sizes.n_levels
+        else (),
     )
 
 

@@ -48,6 +48,8 @@ class Recipe(NamedTuple):
     leaf: str | Own = "mean"  # what a node of numbers answers
     monotonic: tuple[int, ...] = ()  # the sign of each feature (see core.monotonic); (): no matter
     classes_each: tuple[int, ...] = ()  # of several targets of classes, how many each has
+    levels: tuple[int, ...] = ()  # of each feature, if it is one of categories; 0: of numbers
+    categories: str = "subset"  # what is asked of categories, see core.categories
 
     @property
     def settings(self) -> Settings:
@@ -100,7 +102,7 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     is_drawn = LEARNERS[row_of("learner", recipe.learner)].draw is not None
     n_bins = getattr(recipe.search, "bins", MAX_BINS) if search.binned and not is_drawn else 0
     allowed = len(MISSING[recipe.missing].sides) > 0
-    columns, lacking = encode_some(X, mass, n_bins, n_jobs, allowed)
+    columns, lacking = encode_some(X, mass, n_bins, n_jobs, allowed, recipe.levels)
     if is_drawn:
         columns = standardised(columns, mass, n_jobs)
         columns = with_nan(columns) if lacking else columns
@@ -162,6 +164,8 @@ def scratch_for(training: Training, recipe: Recipe, room: int = 1) -> Scratch:
         n_memo,
         len(recipe.monotonic) > 0,
         room * n_rows if may_branch(training, recipe) else 0,
+        max(recipe.levels, default=0),
+        room,
     )
     return make_scratch(sizes, recipe.settings)
 
@@ -203,6 +207,7 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         len(recipe.monotonic) > 0,
         several,
         training.lacking or not _settles(recipe.missing),
+        recipe.categories if recipe.levels else "",
     )
     return uncompiled(make_grow(criterion, leaf, parts)) if recipe.own else grow_kernel(parts)
 
@@ -252,7 +257,9 @@ def _tree_in(scratch: Scratch, n: int) -> Tree:
     answers: Any = scratch.answers
     means = answers.means[:n].copy() if answers else np.zeros((n, 0))
     nodes, stats = scratch.nodes[:n].copy(), scratch.stats[:n].copy()
-    return Tree(nodes, stats, params, np.zeros(0, np.uint64), means)
+    sets: Any = scratch.categories
+    bits = sets.bits[: sets.n_bits[0]].copy() if sets else np.zeros(0, np.uint64)
+    return Tree(nodes, stats, params, bits, means)
 
 
 def count_cuts(training: Training, recipe: Recipe, seed: int, count: int) -> np.ndarray:

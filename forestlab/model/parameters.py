@@ -370,9 +370,11 @@ def recipe(
     n_classes: int | list[int],
     n_targets: int = 1,
     names=None,
+    levels: tuple[int, ...] = (),
 ) -> Recipe:
     """Check an estimator's parameters, and turn them into what the forest grows by; `names` are
-    those of features, if they have any."""
+    those of features, if they have any, and `levels` how many each has, if it is one of categories;
+    0: of numbers."""
     each = tuple(n_classes) if isinstance(n_classes, list) else ()
     n_rows, n_features = shape
     whole("n_estimators", params.get("n_estimators", 1), 1)
@@ -421,6 +423,7 @@ def recipe(
         leaf=leaf(params.get("leaf", "mean")),
         monotonic=() if n_classes == 1 else monotonic,  # one class has one answer
         classes_each=each,
+        levels=levels if any(levels) else (),
         **_bag(params, n_rows),
     )
 

@@ -245,7 +245,7 @@ def _category_words(codes) -> list[int]:
     words = [0] * (int(max(codes)) // 64 + 1)
     for code in codes:
         words[int(code) // 64] |= 1 << int(code) % 64
-    return [len(words), *words]
+    return [len(words), *words, *([2**64 - 1] * len(words))]
 
 
 def _read_missing(node, content: dict) -> None:
