@@ -268,7 +268,7 @@ QUICK = {
     ("gini", "axis", "exact", False, True, "error", "", "mean"),
     ("gini", "axis", "exact", False, False, "learned", "", "mean"),
     ("gini", "axis", "exact", False, False, "both", "", "mean"),
-    ("variance", "axis", "exact", False, False, "branch", "", "mean"),
+    ("gini", "axis", "exact", False, True, "branch", "", "mean"),
     ("gini", "axis", "exact", True, True, "error", "pairs", "mean"),
     ("entropy", "axis", "boundary", False, True, "error", "", "mean"),
     ("misclassification", "axis", "exact", False, False, "error", "", "mean"),

@@ -100,10 +100,8 @@ def bags_of(model):
 # Their kernels, of rows that lack values, take minutes to compile.
 LONG = [name for name in OPTIONS if name.startswith("values missing, ")]
 LONG.remove("values missing, both ways")
-worlds = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in OPTIONS],
-)
+WORLDS = [pytest.param(own, marks=pytest.mark.long) if own in LONG else own for own in OPTIONS]
+worlds = pytest.mark.parametrize("name", WORLDS)
 for_each_task = pytest.mark.parametrize("task", FORESTS)
 
 
