@@ -226,17 +226,35 @@ FEW_ENTERED = {
 }
 
 
+# Kernels of the ways in which sides are not learned: as `kernel_of` has them.
+SETTLED = {
+    ("gini", "axis", "exact", False, True, "branch", "", "mean", "none"),
+    ("variance", "axis", "exact", False, False, "branch", "", "mean", "none"),
+    ("gini", "oblique", "exact", True, True, "branch", "", "mean", "none"),
+    ("variance", "band", "exact", True, True, "branch", "", "mean", "none"),
+    ("gaussian", "axis", "exact", False, False, "branch", "", "mean", "none"),
+    ("gini", "axis", "exact", False, False, "both", "", "mean", "none"),
+    ("entropy", "axis", "boundary", True, False, "both", "", "mean", "none"),
+    ("variance", "oblique", "uniform", False, False, "both", "", "mean", "none"),
+    ("variance", "band", "exact", True, False, "both", "", "mean", "none"),
+    ("absolute_error", "axis", "exact", False, False, "both", "", "mean", "none"),
+    ("variance", "axis", "exact", True, False, "both", "pairs", "mean", "none"),
+}
+
+
 def is_compiled(case):
     """Axis cuts: of criterion × search × rho half the kernels, in which still every two choices
     meet, and of those for missing values one a criterion. Of other learners, and of parameters
     drawn as pairs, a kernel or two each: compiling takes seconds, and all of them run uncompiled.
     """
     criterion = CRITERIA[case.criterion].alias_of or case.criterion
-    if case.leaf != "mean":
-        return all(getattr(case, axis) == it for axis, it in LEAF_KERNELS[case.leaf].items())
     if case.categories != "none":
         made = CATEGORY_KERNELS[case.categories]
         return all(getattr(case, axis) == it for axis, it in made.items())
+    if case.missing in ("branch", "both"):
+        return kernel_of(case) in SETTLED
+    if case.leaf != "mean":
+        return all(getattr(case, axis) == it for axis, it in LEAF_KERNELS[case.leaf].items())
     if isinstance(CRITERIA[criterion], Entered):
         few = FEW_ENTERED.get((criterion, case.learner), ())
         return case.search in ("exact", "histogram") and (case.rho > 0, case.missing) in few
@@ -260,7 +278,7 @@ def kernel_of(case):
     """What the kernel that grows a case's trees is made of."""
     criterion = CRITERIA[case.criterion].alias_of or case.criterion
     search = SEARCHES[case.search].alias_of or case.search
-    is_whole = not case.weighted and case.bag != "balanced"
+    is_whole = not case.weighted and case.bag != "balanced" and case.missing != "both"
     whole = is_whole and not isinstance(CRITERIA[criterion], Entered)
     choices = case.missing, "pairs" if case.pairs else "", case.leaf, case.categories
     return criterion, case.learner, search, case.rho > 0, whole, *choices
@@ -271,6 +289,8 @@ def kernel_of(case):
 QUICK = {
     ("gini", "axis", "exact", False, True, "error", "", "mean", "none"),
     ("gini", "axis", "exact", False, False, "learned", "", "mean", "none"),
+    ("gini", "axis", "exact", False, False, "both", "", "mean", "none"),
+    ("gini", "axis", "exact", False, True, "branch", "", "mean", "none"),
     ("gini", "axis", "exact", True, True, "error", "pairs", "mean", "none"),
     ("entropy", "axis", "boundary", False, True, "error", "", "mean", "none"),
     ("misclassification", "axis", "exact", False, False, "error", "", "mean", "none"),

@@ -902,34 +902,35 @@ def normalised(numbers):
     return np.array(numbers) / sum(numbers)
 
 
-def average_classes(ends, roots, units):
-    return np.mean([posterior(stats) for stats in ends], axis=0)
+def average_classes(ends, roots, units, shares):
+    return np.average([posterior(stats) for stats in ends], axis=0, weights=shares)
 
 
-def product_classes(ends, roots, units):
+def product_classes(ends, roots, units, shares):
     """Each leaf gets one more row of its tree's mean weight, a part of it for each class."""
     extended = [
-        (stats + unit / len(stats)) / (stats.sum() + unit)
-        for stats, unit in zip(ends, units, strict=True)
+        ((stats + unit / len(stats)) / (stats.sum() + unit)) ** share
+        for stats, unit, share in zip(ends, units, shares, strict=True)
     ]
     return normalised(np.prod(extended, axis=0))
 
 
-def vote_classes(ends, roots, units):
+def vote_classes(ends, roots, units, shares):
     winners = [list(stats).index(max(stats)) for stats in ends]
-    return normalised([winners.count(k) for k in range(len(ends[0]))])
+    votes = list(zip(winners, shares, strict=True))
+    return normalised([sum(s for k, s in votes if k == own) for own in range(len(ends[0]))])
 
 
-def average_means(ends, roots, units):
-    return np.mean([mean(stats) for stats in ends], axis=0)
+def average_means(ends, roots, units, shares):
+    return np.average([mean(stats) for stats in ends], axis=0, weights=shares)
 
 
-def product_means(ends, roots, units):
+def product_means(ends, roots, units, shares):
     """Normal distributions multiplied; each leaf's variance gets one more row, of its root's."""
     n_targets = len(ends[0]) // 2
     precisions = [
-        (end[0] + unit) / (end[1 + n_targets :] + unit * root[1 + n_targets :] / root[0])
-        for end, root, unit in zip(ends, roots, units, strict=True)
+        share * (end[0] + unit) / (end[1 + n_targets :] + unit * root[1 + n_targets :] / root[0])
+        for end, root, unit, share in zip(ends, roots, units, shares, strict=True)
     ]
     return sum(p * mean(end) for p, end in zip(precisions, ends, strict=True)) / sum(precisions)
 
@@ -944,10 +945,29 @@ COMBINERS = {
 
 
 def answer(trees, combiner, task, x, depth=None):
-    """What trees, as (nodes, stats), say together of a row."""
-    ends = [stats[walk(nodes, x, depth)] for nodes, stats in trees]
-    units = [nodes[0]["weight"] / nodes[0]["n_rows"] for nodes, _ in trees]
-    return COMBINERS[combiner, task](ends, [stats[0] for _, stats in trees], units)
+    """What trees, as (nodes, stats), say together of a row; each end counts by its share."""
+    found = [
+        (stats[i], stats[0], nodes[0]["weight"] / nodes[0]["n_rows"], share)
+        for nodes, stats in trees
+        for i, share in ends(nodes, x, depth).items()
+    ]
+    return COMBINERS[combiner, task](*map(list, zip(*found, strict=True)))
+
+
+def said(tree, x, depth, task):
+    """The statistics of where a row ends in a tree; of several ends those of their mixture, which
+    has the weight 1: mean posteriors, or means and mean squared deviations from these."""
+    nodes, stats = tree
+    found = ends(nodes, x, depth)
+    if len(found) == 1:
+        return stats[next(iter(found))]
+    shares, there = list(found.values()), stats[list(found)]
+    if task == "classification":
+        return shares @ (there / there.sum(axis=1, keepdims=True))
+    k = len(stats[0]) // 2
+    means, squares = there[:, 1 : 1 + k], there[:, 1 + k :] / there[:, :1]
+    mixed = shares @ means
+    return np.array([1.0, *mixed, *(shares @ (squares + (means - mixed) ** 2))])
 
 
 def out_of_bag(trees, bags, combiner, task, X):
@@ -1075,11 +1095,19 @@ def credible_set(p, level):
 def leaf_weights(train_ends, weights, ends):
     """The weight of each training row for a row that ends in a leaf of each tree, as fractions."""
     mean = [Fraction(0)] * len(train_ends[0])
-    for leaves, held, leaf in zip(train_ends, weights, ends, strict=True):
-        inside = [int(w) if there == leaf else 0 for there, w in zip(leaves, held, strict=True)]
-        if sum(inside):
-            mean = [m + Fraction(w, sum(inside)) for m, w in zip(mean, inside, strict=True)]
+    for of_rows, held, of_row in zip(train_ends, weights, ends, strict=True):
+        for leaf, share in shares_in(of_row).items():
+            parts = [Fraction(shares_in(there).get(leaf, 0)) for there in of_rows]
+            inside = [int(w) * part for w, part in zip(held, parts, strict=True)]
+            if sum(inside):
+                inside = [Fraction(share) * w / sum(inside) for w in inside]
+                mean = [m + w for m, w in zip(mean, inside, strict=True)]
     return mean
+
+
+def shares_in(end):
+    """{leaf: share} of a row; a leaf alone has all of it."""
+    return end if isinstance(end, dict) else {end: 1}
 
 
 def leaf_quantile(train_ends, weights, y, ends, level):
@@ -1267,7 +1295,7 @@ def vote_strength(trees, bags, X, y, depth):
     plain, fair, products = [], [], []
     for row, x in enumerate(X):
         asked = [t for t, counts in enumerate(bags) if counts[row] == 0]
-        votes = [label(trees[t][1][walk(trees[t][0], x, depth)]) for t in asked]
+        votes = [label(said(trees[t], x, depth, "classification")) for t in asked]
         own = [own_margin(votes, y[row], classes, i) for i in range(len(votes))]
         for t, vote, margins in zip(asked, votes, own, strict=True):
             of_trees.setdefault(t, []).append((vote != y[row], *margins))
@@ -1297,9 +1325,9 @@ def spread_of(margins):
 def residual_strength(trees, bags, X, y, depth):
     """Correlation, bound, mean and spread of the trees' squared errors, mean of their roots."""
     residuals = np.full((len(trees), len(X)), np.nan)
-    for t, (nodes, stats) in enumerate(trees):
+    for t, tree in enumerate(trees):
         for row in np.flatnonzero(bags[t] == 0):
-            residuals[t, row] = y[row] - stats[walk(nodes, X[row], depth)][1]
+            residuals[t, row] = y[row] - said(tree, X[row], depth, "regression")[1]
     errors = [np.mean(r[~np.isnan(r)] ** 2) for r in residuals if not np.isnan(r).all()]
     products = []
     for column in residuals.T:
@@ -1332,7 +1360,6 @@ def some_rows(counts, most):
 
 def loss_increases(tree, X, y, rows, seed, t, task, n_repeats=1):
     """What tree t loses on some rows when they exchange their values of each feature."""
-    nodes, stats = tree
     increases = []
     for feature in range(X.shape[1]):
         total = 0.0
@@ -1341,7 +1368,7 @@ def loss_increases(tree, X, y, rows, seed, t, task, n_repeats=1):
             for row, other in zip(rows, shuffled(rows, key), strict=True):
                 x = X[row].copy()
                 x[feature] = X[other, feature]
-                new = loss(stats[walk(nodes, x)], y[row], task)
-                total += new - loss(stats[walk(nodes, X[row])], y[row], task)
+                new = loss(said(tree, x, None, task), y[row], task)
+                total += new - loss(said(tree, X[row], None, task), y[row], task)
         increases.append(total / (len(rows) * n_repeats) if rows else np.nan)
     return increases
