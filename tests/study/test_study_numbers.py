@@ -274,6 +274,7 @@ def test_the_regions_of_a_plane_are_their_twin():
     np.testing.assert_allclose([left, bottom], low - room, **CLOSE)
     np.testing.assert_allclose([right, top], high + room, **CLOSE)
     assert list(posteriors) == [1, 2, 3, 4]
+    assert {type(depth) for depth in posteriors} == {int}  # as they stand above the panels
     for depth, grid in posteriors.items():
         for i, j in ((0, 0), (0, 149), (149, 0), (74, 20), (20, 74)):  # from the bottom, the left
             place = (
