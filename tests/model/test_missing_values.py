@@ -197,9 +197,7 @@ def test_bands_take_them(missing):
 def test_what_cannot_be_said_of_rows_that_go_both_ways_is_refused():
     X, y = small()
     forest = ForestClassifier(2, random_state=0, missing="both").fit(X, y)
-    with pytest.raises(
-        ValueError, match=r"have one threshold .* of another kind"
-    ):
+    with pytest.raises(ValueError, match=r"have one threshold .* of another kind"):
         forest.to_sklearn()
     with pytest.raises(ValueError, match=r"missing must be one of 'error', 'learned', 'branch'; g"):
         TreeClassifier(missing="both", monotonic_cst=[1, 0, 0, 0]).fit(X, y > 0)
