@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import naive
+import naive_categories as categories
 import numpy as np
 
 from forestlab.core.arrays import AXIS, OBLIQUE, QUADRATIC
@@ -32,7 +33,7 @@ def is_drawn(learner):
 
 
 def number_of(candidate):
-    return candidate.number if isinstance(candidate, Drawn) else candidate
+    return candidate if isinstance(candidate, int | np.integer) else candidate.number
 
 
 # ---- drawing -----------------------------------------------------------------------------------
@@ -44,21 +45,20 @@ def differs(problem, rows, column):
 
 
 def draw_columns(problem, rows, n_terms, key):
-    """Different columns that vary, uniform."""
+    """Different columns of numbers that vary, uniform."""
     drawn, n_draws = [], 0
+    features = [j for j in problem.features if not categories.is_category(problem, j)]
     for _ in range(n_terms):
         others = [
-            column
-            for column in problem.features
-            if differs(problem, rows, column) and column not in drawn
+            column for column in features if differs(problem, rows, column) and column not in drawn
         ]
         if not others:
             break
         for _ in range(TRIES):
-            place = naive.draw_below(key, n_draws, len(problem.features))
+            place = naive.draw_below(key, n_draws, len(features))
             n_draws += 1
-            if problem.features[place] in others:
-                drawn.append(problem.features[place])
+            if features[place] in others:
+                drawn.append(features[place])
                 break
         else:
             drawn.append(others[naive.draw_below(key, n_draws, len(others))])
@@ -156,10 +156,16 @@ def candidates(problem, rows, key):
     factors_of = FACTORS_OF[type(recipe.learner)]
     found = []
     for number in range(recipe.limits.rho or recipe.limits.max_features):
+        alone = categories.draw_column(problem, rows, key, number)
         columns_key = naive.stream(key, COLUMNS + number)
         columns = draw_columns(problem, rows, recipe.learner.terms, columns_key)
-        if not columns:
-            break
+        if alone is None and not columns:
+            alone = categories.draw_open(problem, rows, key, number)
+            if alone is None:
+                break
+        if alone is not None:
+            found.append(Drawn(number, (alone,), ()))
+            continue
         factors = factors_of(problem, rows, columns, naive.stream(key, FACTORS + number))
         found.append(Drawn(number, tuple(columns), tuple(map(float, factors))))
     return found
@@ -189,6 +195,8 @@ def quadratic(X, columns, factors):
 
 def numbers(problem, rows, candidate):
     """The smallest and the greatest that the search takes for the same as each row's number."""
+    if isinstance(candidate, categories.Levels):
+        return (categories.numbers(problem, rows, candidate),) * 2
     if not isinstance(candidate, Drawn):
         return problem.low[rows, candidate], problem.high[rows, candidate]
     found = form_of(problem, rows, candidate)
@@ -283,8 +291,10 @@ def picked(found, key, pick):
 # ---- nodes -------------------------------------------------------------------------------------
 
 
-def written(problem, candidate, params):
-    """What a node's record says of a candidate, whose parameters join the pool."""
+def written(problem, candidate, params, bits):
+    """What a node's record says of a candidate, whose parameters or bits join the pools."""
+    if isinstance(candidate, categories.Levels):
+        return categories.written(problem, candidate, bits)
     if not isinstance(candidate, Drawn):
         return {"kind": AXIS, "feature": candidate}
     start, columns, factors = len(params), list(candidate.columns), candidate.factors

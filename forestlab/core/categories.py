@@ -20,15 +20,15 @@ goes where missing values go. What is typical of categories (see typical) is the
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import CATEGORY, LEFT, RIGHT
-from forestlab.core.bits import set_bit
+from forestlab.core.bits import has_bit, set_bit
 from forestlab.core.groups import empty_if_dense
 from forestlab.core.jit import hold, jitable
-from forestlab.core.learners import AXIS_LEARNER, Learner
+from forestlab.core.learners import AXIS_LEARNER, Learner, make_project_some
 from forestlab.core.levels import EVERY, make_values, sort_places, words_for
 from forestlab.core.missing import Missing, make_group, make_side
 from forestlab.core.monotonic import with_signs
@@ -55,6 +55,15 @@ ABSENT = 2  # the side of a level that no row of the node has
 EDGE = 0.5  # of a set: as a number a level is 0 if it is in there, else 1
 
 
+@jitable
+def level_missing(columns, feature):
+    """The code of a missing category: one past the last level."""
+    return columns.levels[feature]
+
+
+READER = AXIS_LEARNER._replace(project_some=make_project_some(level_missing))
+
+
 class Asked(NamedTuple):
     """What is asked of categories, and by what."""
 
@@ -71,7 +80,7 @@ class Asked(NamedTuple):
 
 def make_open(asked: Asked, column_of: Callable, missing: Missing) -> Callable:
     """What puts the levels of a candidate in groups, and in order if there is one."""
-    reader = with_signs(AXIS_LEARNER) if asked.monotonic else AXIS_LEARNER
+    reader = with_signs(READER) if asked.monotonic else READER
     group, in_bins = make_group(reader, missing), asked.in_bins
     find_line, fill_profiles, find_values = make_values(asked.task)
     singles, in_order, draws = asked.choice == "equality", asked.in_order, asked.draws
@@ -226,15 +235,15 @@ def mode_of(plan, node, scratch, column):
         mass[level] = 0.0
     total, greatest = 0.0, 0.0
     for i in range(rows.shape[0]):
-        level = np.int64(codes[column, rows[i]])
-        if level < n_levels:
-            mass[level] += weights[i]
+        here = np.int64(codes[column, rows[i]])
+        if here < n_levels:
+            mass[here] += weights[i]
             total += weights[i]
-            greatest = max(greatest, mass[level])
-    level = 0
-    while mass[level] < greatest - TIE * rows.shape[0] * total:
-        level += 1
-    return level
+            greatest = max(greatest, mass[here])
+    mode = 0
+    while mass[mode] < greatest - TIE * rows.shape[0] * total:
+        mode += 1
+    return mode
 
 
 # ---- beside numbers ----------------------------------------------------------------------------
@@ -281,7 +290,7 @@ def either_best(column_of: Callable, of_sets: Callable, of_numbers: Callable) ->
     return evaluate
 
 
-def draw_either(draw_numbers: Callable) -> Callable:
+def draw_either(draw_numbers: Callable, is_open: Callable) -> Callable:
     """What draws a candidate: a column of categories, or what is drawn of the others; if either
     kind does not vary in the node, of the other one."""
 
@@ -310,10 +319,32 @@ def draw_either(draw_numbers: Callable) -> Callable:
     return draw_candidate
 
 
-@jitable
-def is_open(plan, node, feature):
-    """Is a feature one of categories, and does it vary?"""
-    return plan.columns.levels[feature] > 0 and varies(plan, node, feature)
+def make_is_open(missing: Missing) -> Callable:
+    """What tells whether a feature is one of categories and varies; to be missing is to differ, if
+    one may ask whether it is."""
+    if not missing.sides or missing.asks:
+
+        @jitable
+        def is_open(plan, node, feature):
+            return plan.columns.levels[feature] > 0 and varies(plan, node, feature)
+
+        return is_open
+
+    @jitable
+    def is_open_known(plan, node, feature):
+        absent = plan.columns.levels[feature]
+        if absent == 0 or has_bit(node.constant, feature):
+            return False
+        first = absent
+        for i in range(node.rows.shape[0]):
+            code = np.int64(plan.columns.codes[feature, node.rows[i]])
+            if code != absent and first != absent and code != first:
+                return True
+            first = code if first == absent else first
+        set_bit(node.constant, feature)
+        return False
+
+    return is_open_known
 
 
 @jitable
@@ -324,11 +355,12 @@ def take_column(scratch, candidate, feature):
     return True
 
 
-def with_categories(learner: Learner, open_levels: Callable) -> Learner:
+def with_categories(learner: Learner, open_levels: Callable, missing: Missing) -> Learner:
     """The learner, for data of which some columns are of categories."""
     column_of = column_finder(learner)
     ready_numbers, write_numbers, known_left = learner.ready, learner.write, learner.goes_left
-    lacks_number, typical_number = learner.lacks, learner.typical
+    lacks_number: Any = learner.lacks
+    typical_number = learner.typical
 
     @jitable
     def ready(plan, node, scratch, question):
@@ -379,7 +411,7 @@ def with_categories(learner: Learner, open_levels: Callable) -> Learner:
         side = scratch.categories.side[mode_of(plan, node, scratch, column)]
         return Typical(0.0 if side == LEFT else 1.0, 1.0, 0.0)
 
-    draw = None if learner.draw is None else draw_either(learner.draw)
+    draw = learner.draw and draw_either(learner.draw, make_is_open(missing))
     return learner._replace(
         ready=ready, goes_left=goes_left, lacks=lacks, write=write, draw=draw, typical=typical
     )

@@ -70,7 +70,7 @@ def encode_some(
             write_codes(j, column, values)
             return
         number = np.zeros(SMALL, np.int64)
-        n_small, lacking[j] = _count_small(column, number) if counted is None else (0, False)
+        n_small, lacking[j] = count_small(column, number) if counted is None else (0, False)
         if 0 < n_small <= (max_bins or 256) and n_small + lacking[j] <= 256:
             _look_up(column, number, codes[j])
             values = np.flatnonzero(number).astype(np.float64)
@@ -128,27 +128,31 @@ def _value_table(column, weights, max_bins: int) -> tuple[np.ndarray, np.ndarray
     values = np.sort(column)
     is_first = np.ones(len(values), np.bool_)
     is_first[1:] = values[1:] != values[:-1]
-    distinct = values[is_first]
+    distinct = values[is_first] + 0.0  # of -0.0 and 0.0 a sort has either first: here it is 0.0
     if not max_bins or len(distinct) <= max_bins:
         return distinct, distinct
-    upper = _quantiles(column, values, weights, max_bins)
+    upto = None if weights is None else np.cumsum(weights[np.argsort(column, kind="stable")])
+    return bin_bounds(distinct, values[bin_ends(len(values), upto, max_bins)])
+
+
+def bin_ends(n_rows: int, upto, max_bins: int) -> np.ndarray:
+    """Of rows in the order of their values, those that end `max_bins` bins of about equal weight,
+    the last among them; `upto` is the running sum of their weights, None if all weigh the same."""
+    if upto is None:
+        return -(-np.arange(1, max_bins + 1) * n_rows // max_bins) - 1
+    ends = np.searchsorted(upto, upto[-1] * np.arange(1, max_bins + 1) / max_bins)
+    return np.append(np.minimum(ends, n_rows - 1), n_rows - 1)
+
+
+def bin_bounds(distinct: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest and greatest value of each bin, given the values that end one."""
+    upper = np.unique(ends) + 0.0
     after = np.searchsorted(distinct, upper[:-1], side="right")
     return np.concatenate([distinct[:1], distinct[after]]), upper
 
 
-def _quantiles(column, values, weights, max_bins: int) -> np.ndarray:
-    """Observed values that end `max_bins` bins of about equal weight; the last is the greatest."""
-    if weights is None:
-        ends = -(-np.arange(1, max_bins + 1) * len(values) // max_bins) - 1
-        return np.unique(values[ends])
-    order = np.argsort(column, kind="stable")
-    mass = np.cumsum(weights[order])
-    ends = np.searchsorted(mass, mass[-1] * np.arange(1, max_bins + 1) / max_bins)
-    return np.unique(np.append(column[order[np.minimum(ends, len(values) - 1)]], values[-1]))
-
-
 @kernel()
-def _count_small(column, number):
+def count_small(column, number):
     """If all values are whole numbers in 0 … len(number) - 1 or missing, number those present from
     1 on, in order, and return how many there are, else 0; and whether any was seen to be missing.
     """
@@ -203,6 +207,9 @@ def standardised(columns: Columns, weights=None, n_jobs: int = 1) -> Columns:
     centre, scale = np.zeros((2, len(columns.codes)))
 
     def measure(j: int) -> None:
+        if len(columns.levels) and columns.levels[j]:
+            centre[j], scale[j] = 0.0, 1.0  # no number is made of categories
+            return
         values = columns.lower[columns.first[j] : columns.first[j + 1]]
         seen = np.bincount(columns.codes[j], weights, len(values))[: len(values)]
         seen = seen / seen.sum()

@@ -195,7 +195,8 @@ def make_learner(parts: KernelParts, open_levels: Callable | None) -> Learner:
     """The weak learner, with what the data ask of it."""
     learner = LEARNERS[parts.learner]
     if open_levels is not None:
-        learner = with_categories(learner, open_levels)
+        missing = row_for(parts.missing, parts.lacking)
+        learner = with_categories(learner, open_levels, missing)
     return with_signs(learner) if parts.monotonic else learner
 
 

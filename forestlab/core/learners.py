@@ -68,27 +68,32 @@ def axis_project(plan, node, scratch, feature):
     return np.int64(least), np.int64(greatest)
 
 
-@jitable
-def axis_project_some(plan, node, scratch, feature):
-    """As `axis_project`. A column that is partly missing varies, as one may ask whether it is
-    known; one that is wholly missing does not."""
-    codes, rows, keys = plan.columns.codes, node.rows, scratch.groups.keys
-    absent = np.uint32(missing_code(plan.columns, feature))
-    least = np.uint32(0xFFFFFFFF)
-    greatest = np.uint32(0)
-    n_known = 0
-    for i in range(rows.shape[0]):
-        code = np.uint32(codes[feature, rows[i]])
-        if code == absent:
-            keys[i] = NO_KEY
-            continue
-        keys[i] = code
-        least = min(least, code)
-        greatest = max(greatest, code)
-        n_known += 1
-    if n_known == 0 or (n_known == rows.shape[0] and least == greatest):
-        set_bit(node.constant, feature)
-    return np.int64(least), np.int64(greatest)
+def make_project_some(missing_code: Callable) -> Callable:
+    """As `axis_project`, where values may be missing, given what tells the code of these."""
+
+    @jitable
+    def project_some(plan, node, scratch, feature):
+        """A column that is partly missing varies, as one may ask whether it is known; one that is
+        wholly missing does not."""
+        codes, rows, keys = plan.columns.codes, node.rows, scratch.groups.keys
+        absent = np.uint32(missing_code(plan.columns, feature))
+        least = np.uint32(0xFFFFFFFF)
+        greatest = np.uint32(0)
+        n_known = 0
+        for i in range(rows.shape[0]):
+            code = np.uint32(codes[feature, rows[i]])
+            if code == absent:
+                keys[i] = NO_KEY
+                continue
+            keys[i] = code
+            least = min(least, code)
+            greatest = max(greatest, code)
+            n_known += 1
+        if n_known == 0 or (n_known == rows.shape[0] and least == greatest):
+            set_bit(node.constant, feature)
+        return np.int64(least), np.int64(greatest)
+
+    return project_some
 
 
 @jitable
@@ -163,7 +168,7 @@ AXIS_LEARNER = Learner(
     nothing_to_ready,
     axis_left,
     axis_write,
-    project_some=axis_project_some,
+    project_some=make_project_some(missing_code),
     lacks=axis_lacks,
 )
 OBLIQUE_LEARNER = _projection(draw_oblique, oblique_numbers, oblique_write, lambda n: n)

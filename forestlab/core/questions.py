@@ -416,11 +416,23 @@ def _set_text(words: list) -> str:
     return f"{{{', '.join(texts)}}}"
 
 
+def _asks_known(tree: Tree, i: int) -> bool:
+    """Does every known value go left at inner node i, and a missing one right?"""
+    node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
+    if node["missing"] & SIDE != RIGHT:
+        return False
+    if row.by_category:
+        return categories(tree, i) == known_categories(tree, i)
+    return node["cut_low"] == -np.inf and node["cut_high"] == np.inf
+
+
 def condition(tree: Tree, i: int, names: Sequence[str], levels: Sequence | None = None) -> str:
-    """What sends a row left at inner node i, such as "salary ≤ 50000" or "2 < a ≤ 3"; `levels` as
-    in `named`."""
+    """What sends a row left at inner node i, such as "salary ≤ 50000", "2 < a ≤ 3" or "a is known";
+    `levels` as in `named`."""
     node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
     asked = row.words(tree, i, names)
+    if _asks_known(tree, i):
+        return f"{asked} is known"
     if row.by_category:
         return f"{asked} in {_set_text(named(tree, i, categories(tree, i), levels))}"
     low = "" if node["cut_low"] == -np.inf else f"{short(node['cut_low'])} < "

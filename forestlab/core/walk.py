@@ -86,11 +86,12 @@ def is_plain(forest) -> bool:
     return len(forest.steps) > 0
 
 
-def walk_for(forest, X: np.ndarray) -> int:
+def walk_for(forest, X) -> int:
     """The quickest walk that is right for rows of X."""
     if not is_plain(forest):
         return GENERAL
-    if X.dtype.kind != "f" or not np.isnan(X.min(initial=0.0)):
+    values = X.data if hasattr(X, "indptr") else X  # of a sparse matrix what it stores
+    if values.dtype.kind != "f" or not np.isnan(values.min(initial=0.0)):
         return SHORT
     return GENERAL if branches(forest) else SHORT_SOME
 

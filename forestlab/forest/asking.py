@@ -21,6 +21,7 @@ from forestlab.core.descend import (
 from forestlab.core.several import first_slots
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
+from forestlab.forest.sparse import Blocks
 from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
 
@@ -38,7 +39,7 @@ def combined(
 
     Parameters
     ----------
-    X : (n_rows, n_features) array of any real dtype and layout
+    X : (n_rows, n_features) array of any real dtype and layout, or sparse matrix
     depth : evaluate as if grown with this max_depth; None: as grown
     outside : (n_trees, …) packed bits from `rows_outside`, or None to ask every tree
     classes_each : of several targets of classes, how many each has
@@ -49,7 +50,8 @@ def combined(
         (n_rows, n_targets) means; NaN where no tree answers
     voters : (n_rows,) int64
     """
-    several, walk = len(classes_each) > 0, walk_for(forest, X)
+    blocks, several = Blocks(X), len(classes_each) > 0
+    walk = walk_for(forest, blocks.X)
     add_answers, finish = (
         sum_kernel(task, combiner, walk, several),
         finish_kernel(task, combiner),
@@ -57,17 +59,17 @@ def combined(
     n_stats = forest.stats.shape[1]
     firsts = first_slots(classes_each)
     asked: Any = forest._replace(stats=(forest.stats, firsts)) if several else forest  # type: ignore[arg-type]
-    sums = np.zeros((len(X), n_sums(combiner, task, n_stats)))
-    voters = np.zeros(len(X), np.int64)
+    sums = np.zeros((blocks.n_rows, n_sums(combiner, task, n_stats)))
+    voters = np.zeros(blocks.n_rows, np.int64)
     outside = np.zeros((0, 0), np.uint8) if outside is None else outside
 
     def add_block(rows: slice) -> None:
-        block = block_of(X, rows)
         start = rows.start
-        add_answers(
-            asked, make_walks(forest, walk), block, (0, n_trees(forest)), limit_of(depth), outside,
-            start, sums[rows], voters[rows],
-        )  # fmt: skip
+        with blocks.block(rows) as block:
+            add_answers(
+                asked, make_walks(forest, walk), block, (0, n_trees(forest)), limit_of(depth),
+                outside, start, sums[rows], voters[rows],
+            )  # fmt: skip
         if not several:
             finish(sums[rows], voters[rows])
         for first, end in pairwise(firsts):
@@ -75,7 +77,7 @@ def combined(
             finish(of_target, voters[rows])
             sums[rows, first:end] = of_target
 
-    by_blocks(add_block, len(X), n_jobs)
+    by_blocks(add_block, blocks.n_rows, n_jobs, blocks.most_rows)
     return sums[:, : TASKS[task].n_answers(n_stats)], voters
 
 
@@ -179,18 +181,19 @@ class DepthWalk:
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     """The node of each tree where each row ends, (n_trees, n_rows) int64; of a row that branches
     that with most of it, the first of equal ones (see reached)."""
-    walk = walk_for(forest, X)
+    blocks = Blocks(X)
+    walk = walk_for(forest, blocks.X)
     find_ends = ends_kernel(walk)
-    found = np.empty((n_trees(forest), len(X)), np.int64)
+    found = np.empty((n_trees(forest), blocks.n_rows), np.int64)
 
     def find_block(rows: slice) -> None:
-        block = block_of(X, rows)
         # The kernel takes one layout, so a block is written apart and copied.
-        part = np.empty((len(found), len(block)), np.int64)
-        find_ends(forest, make_walks(forest, walk), block, limit_of(depth), part)
+        part = np.empty((len(found), rows.stop - rows.start), np.int64)
+        with blocks.block(rows) as block:
+            find_ends(forest, make_walks(forest, walk), block, limit_of(depth), part)
         found[:, rows] = part
 
-    by_blocks(find_block, len(X), n_jobs)
+    by_blocks(find_block, blocks.n_rows, n_jobs, blocks.most_rows)
     return found
 
 

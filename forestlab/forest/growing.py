@@ -10,6 +10,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from forestlab.core.arrays import Columns, Forest, Limits, Settings, Tree, n_trees, plant, tree_of
 from forestlab.core.bag import bag_counts, tree_features
@@ -26,7 +27,9 @@ from forestlab.core.rng import tree_key
 from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
 from forestlab.core.several import first_slots, side_size
+from forestlab.core.sparse import encode_sparse
 from forestlab.core.tasks import TASKS
+from forestlab.forest.sparse import by_columns
 from forestlab.forest.threads import in_threads
 
 EXACT = 2.0**26  # whole numbers whose squares floats still hold exactly
@@ -93,7 +96,7 @@ class Training(NamedTuple):
 
 
 def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
-    """Encode X for a recipe.
+    """Encode X, an array or a sparse matrix, for a recipe.
 
     `weights` multiply a row's part in every tree; `drawn_by` are chances to enter a bag.
     """
@@ -102,7 +105,8 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     is_drawn = LEARNERS[row_of("learner", recipe.learner)].draw is not None
     n_bins = getattr(recipe.search, "bins", MAX_BINS) if search.binned and not is_drawn else 0
     allowed = len(MISSING[recipe.missing].sides) > 0
-    columns, lacking = encode_some(X, mass, n_bins, n_jobs, allowed, recipe.levels)
+    how = mass, n_bins, n_jobs, allowed, recipe.levels
+    columns, lacking = encode_sparse(by_columns(X), *how) if issparse(X) else encode_some(X, *how)
     if is_drawn:
         columns = standardised(columns, mass, n_jobs)
         columns = with_nan(columns) if lacking else columns

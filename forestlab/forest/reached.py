@@ -14,7 +14,8 @@ from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.descend import pieces_kernel
 from forestlab.core.walk import GENERAL, LEAST, branches, make_walks, walk_for
 from forestlab.forest.asking import limit_of, places
-from forestlab.forest.threads import by_fixed_blocks
+from forestlab.forest.sparse import Blocks
+from forestlab.forest.threads import BLOCK_ROWS, in_threads
 
 
 class Pieces(NamedTuple):
@@ -68,15 +69,19 @@ class Reached(NamedTuple):
 
 def reached(forest: Forest, X, depth=None, n_jobs: int = 1) -> Reached:
     """Where each row of X ends in each tree, cut at a depth or as it was grown."""
-    nodes = places(forest, X, depth, n_jobs)
-    if walk_for(forest, X) != GENERAL or not branches(forest):
+    blocks = Blocks(X)
+    nodes = places(forest, blocks.X, depth, n_jobs)
+    if walk_for(forest, blocks.X) != GENERAL or not branches(forest):
         return Reached(nodes)
+    size = min(BLOCK_ROWS, blocks.most_rows)
 
-    def on_block(rows: slice, block: np.ndarray) -> list[Pieces]:
-        return _branching(forest, block, depth, rows.start)
+    def on_block(start: int) -> list[Pieces]:
+        with blocks.block(slice(start, min(start + size, blocks.n_rows))) as block:
+            return _branching(forest, block, depth, start)
 
-    blocks = zip(*by_fixed_blocks(on_block, X, n_jobs), strict=True)  # a tree each
-    return Reached(nodes, [Pieces(*map(np.concatenate, zip(*its, strict=True))) for its in blocks])
+    found = in_threads(on_block, range(0, blocks.n_rows, size), n_jobs)
+    trees = zip(*found, strict=True)
+    return Reached(nodes, [Pieces(*map(np.concatenate, zip(*its, strict=True))) for its in trees])
 
 
 def _branching(forest: Forest, block: np.ndarray, depth: int | None, start: int) -> list[Pieces]:

@@ -67,6 +67,7 @@ class Model(BaseEstimator):
     missing = "error"
     categorical_features: Any = None
     verbose = 0
+    takes_sparse = True
 
     # ---- parameters ----
 
@@ -102,8 +103,9 @@ class Model(BaseEstimator):
 
         Parameters
         ----------
-        X : (n_rows, n_features) array of finite numbers, NaN where one is missing; or a data frame,
-            an array of objects or a list, of numbers and categories (see `categorical_features`)
+        X : (n_rows, n_features) array or sparse matrix of finite numbers, NaN where one is missing
+            (what a sparse matrix does not store is 0); or a data frame, an array of objects or a
+            list, of numbers and categories (see `categorical_features`)
         y : (n_rows,) or (n_rows, n_targets) classes, or numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
@@ -134,7 +136,7 @@ class Model(BaseEstimator):
         self._keep_categories(table)
         self.forest_, self.rounded_ = forest, rounded_columns(training.columns)
         self.recipe_, self.seed_ = recipe, seed
-        self.n_rows_, self.chances_ = len(X), training.chances
+        self.n_rows_, self.chances_ = X.shape[0], training.chances
         self.n_outputs_ = targets.shape[1]
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
@@ -217,7 +219,7 @@ class Model(BaseEstimator):
         validate_data(self, X, y, skip_check_array=True)  # names, and how many
         return check_X_y(frames.encoded(table)[0], y, estimator=self, **more)
 
-    def _check_X(self, X) -> np.ndarray:
+    def _check_X(self, X) -> Any:
         check_is_fitted(self, "forest_")
         categories = getattr(self, "categories_", None)
         if categories is None:
@@ -239,6 +241,7 @@ class Model(BaseEstimator):
     def _numbers(self) -> dict[str, Any]:
         """What scikit-learn is to make of X."""
         return {
+            "accept_sparse": ("csr", "csc") if self.takes_sparse else False,
             "dtype": "numeric",
             "ensure_all_finite": "allow-nan" if self._allows_nan() else True,
         }
@@ -249,6 +252,7 @@ class Model(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._allows_nan()
+        tags.input_tags.sparse = self.takes_sparse
         tags.input_tags.categorical = self.categorical_features is not None
         return tags
 
@@ -525,9 +529,10 @@ class Voters(ManyTrees, Predictor):
         """
         X = self._check_X(X)
         parameters.require_bag(self.recipe_)
-        if len(X) != self.n_rows_:
+        n_rows = X.shape[0]
+        if n_rows != self.n_rows_:
             raise ValueError(
-                f"X must be the training data, which had {self.n_rows_} rows; got {len(X)} rows."
+                f"X must be the training data, which had {self.n_rows_} rows; got {n_rows} rows."
             )
         return self._answer_oob(X, depth)
 
@@ -547,7 +552,7 @@ class Voters(ManyTrees, Predictor):
             return
         answers, self.oob_voters_ = self._answer_oob(X)
         self._keep_oob(answers)
-        counts = np.ones(len(X), bool) if mass is None else mass > 0
+        counts = np.ones(X.shape[0], bool) if mass is None else mass > 0
         voted = counts & (self.oob_voters_ > 0)
         n_without = np.sum(counts & ~voted)
         if n_without:

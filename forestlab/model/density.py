@@ -63,6 +63,7 @@ class DensityForest(DensityMixin, ManyTrees):
     """
 
     task = "density"
+    takes_sparse = False  # its targets are the columns themselves, and are not sparse
 
     own_descriptions: ClassVar = {
         "covariance": (

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from forestlab.core.arrays import Limits
 from forestlab.core.categories import CHOICES
@@ -544,24 +546,33 @@ def warn_of_functions(recipe: Recipe) -> None:
         )
 
 
-def require_moderate(X: np.ndarray, learner: Options) -> None:
+def require_moderate(X, learner: Options) -> None:
     """Refuse numbers whose products floats cannot hold, where columns are joined."""
     if LEARNERS[row_of("learner", learner)].draw is None:
         return
     name = name_of("learner", learner)
-    X = X[:, ~np.isnan(X).all(axis=0)] if np.isnan(X).any() else X
-    most = max(float(np.nanmax(X, initial=0.0)), -float(np.nanmin(X, initial=0.0)))
+    lowest, highest = _reaches(X)
+    most = max(float(highest.max(initial=0.0)), -float(lowest.min(initial=0.0)))
     if most > 1e150:
         raise ValueError(
             f"learner={name!r} joins columns, so X must lie between -1e150 and 1e150; got {most:g}."
         )
-    spread = np.nanmax(X, axis=0) - np.nanmin(X, axis=0)
+    spread = highest - lowest
     least = float(spread[spread > 0].min(initial=1.0))
     if least < 1e-150:
         raise ValueError(
             f"learner={name!r} joins columns, so each that varies must do so by 1e-150 at least; "
             f"got {least:g}."
         )
+
+
+def _reaches(X) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest number of each column that has any."""
+    if issparse(X):
+        ends = min_max_axis(X.astype(np.float64), axis=0, ignore_nan=True)
+        return tuple(found[~np.isnan(found)] for found in ends)
+    X = X[:, ~np.isnan(X).all(axis=0)] if np.isnan(X).any() else X
+    return np.nanmin(X, axis=0), np.nanmax(X, axis=0)
 
 
 def _bag(params: dict[str, Any], n_rows: int) -> dict[str, Any]:

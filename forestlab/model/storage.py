@@ -309,6 +309,8 @@ def check_forest(forest: Forest, n_features: int, levels: tuple[int, ...] = ()) 
     begins = np.repeat(forest.first_node[:-1], sizes)
     place = np.arange(len(nodes)) - begins
     inner = nodes["kind"] != LEAF
+    shares = nodes["missing_share"]
+    _check(((shares >= 0) & (shares <= 1)).all(), "shares of missing values")
     for child in ("left", "right"):
         later = (nodes[child] > place) & (nodes[child] < np.repeat(sizes, sizes))
         _check(later[inner].all(), "children")

@@ -39,7 +39,7 @@ def _p_true(surface: "Surface") -> np.ndarray:
 
 def _column(labels: np.ndarray, known: np.ndarray | None = None):
     """Labels of one type, as parquet wants them; None where there is no answer."""
-    typed = labels.astype(str) if UNSEEN in labels else np.array(labels.tolist())
+    typed = np.array(labels.tolist())  # numbers beside UNSEEN become text
     if known is None or known.all():
         return typed
     return [label if is_known else None for label, is_known in zip(typed, known, strict=True)]

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from forestlab.core.arrays import BOTH, CATEGORY, LEAF, LEFT, RIGHT, Tree, plant
 from forestlab.core.prune import depths
@@ -230,7 +231,7 @@ class TreeView:
 
     def _reached(self, X, depth: int | None) -> Reached:
         """Where each row ends."""
-        X = self._numbers(X)
+        X = X if issparse(X) else self._numbers(X)
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             n = count(len(self.feature_names), "feature")
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from forestlab.core.encode import LEAST, SMALL, encode, rounded_columns, standardised
+from forestlab.core.encode import LEAST, SMALL, encode, rounded_columns, standardised, with_nan
 
 few_examples = settings(max_examples=100, deadline=None, derandomize=True)
 
@@ -354,3 +354,13 @@ def test_light_rows_leave_a_deviation_that_can_be_divided_by():
         scale = standardised(encode(X, weights), weights).scale
         assert scale[0] == pytest.approx(1e-148)
         assert scale[1] == 5.0
+
+
+def test_missing_values_have_a_value_behind_those_of_their_column():
+    X = np.array([[3.0, np.nan, 0.5], [np.nan, np.nan, 0.25], [1.0, np.nan, 0.5]])
+    told = with_nan(encode(X, missing=True))
+    assert told.first.tolist() == [0, 3, 4, 7]
+    np.testing.assert_array_equal(told.upper, [1, 3, np.nan, np.nan, 0.25, 0.5, np.nan])
+    np.testing.assert_array_equal(told.lower, told.upper)
+    for j, codes in enumerate(told.codes):
+        np.testing.assert_array_equal(told.upper[told.first[j] + codes], X[:, j])

@@ -5,7 +5,8 @@ import pytest
 
 from forestlab.core.arrays import NODE, Settings
 from forestlab.core.groups import make_groups
-from forestlab.core.scratch import QUESTION, SEGMENTS, WAITING, Sizes, make_scratch
+from forestlab.core.lazy_shuffle import make_swapped
+from forestlab.core.scratch import GRID, QUESTION, SEGMENTS, WAITING, Sizes, make_scratch
 
 PLAIN = Settings(
     max_depth=2**31,
@@ -119,3 +120,43 @@ def test_every_row_has_its_place():
     assert scratch.features.shape == scratch.swaps.shape == (3,)
     assert scratch.scored.tolist() == [0]
     assert scratch.scored.dtype == np.int64
+
+
+@pytest.mark.parametrize("rho", [1, 50, 1000])
+@pytest.mark.parametrize("n_codes", [7, 50])
+def test_every_pair_has_its_place(rho, n_codes):
+    """No more are drawn than there are: of each column one for each code that its rows can have."""
+    settings = PLAIN._replace(rho=rho, pairs=True)
+    scratch = make_scratch(SIZES._replace(n_codes=n_codes), settings)
+    n_drawn = min(rho, 3 * min(20, n_codes))
+    end, drawn, swapped = scratch.pairs
+    assert (end.shape, drawn.shape) == ((3,), (n_drawn,))
+    assert {part.dtype for part in (end, drawn, *swapped)} == {np.dtype(np.int64)}
+    assert [part.shape for part in swapped] == [part.shape for part in make_swapped(n_drawn)]
+    assert len(scratch.found) == 3  # the best of each feature
+    assert make_scratch(SIZES, PLAIN._replace(rho=rho)).pairs == ()
+
+
+def test_every_number_of_a_side_has_its_place():
+    """A number a slot, or as many as the criterion says; the node's sums stay a number a slot."""
+    scratch = make_scratch(SIZES._replace(n_side=9), PLAIN)
+    assert {len(side) for side in (scratch.total, scratch.left, scratch.right)} == {9}
+    assert len(scratch.sums) == 4
+
+
+def test_every_note_has_its_place():
+    assert make_scratch(SIZES, PLAIN).memo == ()
+    assert make_scratch(SIZES._replace(n_memo=11), PLAIN).memo.shape == (11,)
+
+
+@pytest.mark.parametrize("max_depth", [1, 6, 2**31])
+def test_every_bound_has_its_place(max_depth):
+    """Two for each node that waits."""
+    scratch = make_scratch(SIZES._replace(bounded=True), PLAIN._replace(max_depth=max_depth))
+    assert [part.shape for part in scratch.bounds] == [(len(scratch.stack), 2), (1,)]
+    assert make_scratch(SIZES, PLAIN).bounds == ()
+
+
+def test_every_target_has_a_density():
+    answers = make_scratch(SIZES._replace(n_means=2), PLAIN).answers
+    assert answers.density.shape == (GRID,)

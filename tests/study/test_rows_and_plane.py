@@ -1,11 +1,12 @@
 """Which rows and places are looked at: those spaced evenly, and the pixels of a plane."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from forestlab.study.plane import grid_of
+from forestlab.study.plane import grid_of, has_range
 from forestlab.study.rows import evenly
 
 
@@ -40,3 +41,18 @@ def test_the_grid_is_that_of_the_values_whatever_their_type(dtype):
     plain, same = grid_of(X.astype(np.float64), 7)
     np.testing.assert_array_equal(places, plain)
     assert extent == same
+
+
+@pytest.mark.parametrize(
+    ("rows", "has"),
+    [
+        ([[1, 2], [3, 4]], True),
+        ([[1, np.nan], [np.nan, 4]], True),  # each feature is known of some row
+        ([[np.nan, np.nan], [3, 4]], True),  # all of a row are missing
+        ([[1, np.nan], [3, np.nan]], False),
+        ([[np.nan, 2], [np.nan, 4]], False),
+    ],
+)
+def test_a_plane_needs_some_values_of_each_feature(rows, has):
+    look = SimpleNamespace(data={"train": (np.array(rows, float), np.zeros(2))})
+    assert has_range(look) == has

@@ -61,7 +61,7 @@ def world_of(model, data, k):
 
 
 @functools.cache
-def twins(combine, bootstrap):
+def twins_of(combine, bootstrap):
     model, data, _, _ = studied(combine, bootstrap)
     return [naive_study.logged(world_of(model, data, k)) for k in range(3)]
 
@@ -76,14 +76,14 @@ OF_FOREST = ("trees/n_nodes", "trees/n_leaves", "trees/depth")
 def test_every_number_of_a_target_is_its_twin(combine, bootstrap):
     found = studied(combine, bootstrap)[2]
     assert list(found.by_target) == KEYS
-    for key, expected in zip(KEYS, twins(combine, bootstrap), strict=True):
+    for key, expected in zip(KEYS, twins_of(combine, bootstrap), strict=True):
         own = {at: value for at, value in expected.items() if at[0] not in OF_FOREST}
         assert_same(numbers_of(found.by_target[key], {}), own)
 
 
 @forests
 def test_every_number_of_all_targets_is_the_mean_of_their_twins(combine, bootstrap):
-    each = twins(combine, bootstrap)
+    each = twins_of(combine, bootstrap)
     metrics = ("rmse/", "mae/", "r2/", "by_trees/rmse_", "by_trees/mae_", "by_trees/r2_")
     metrics += ("by_trees/oob_rmse",)
     wanted = {

@@ -73,7 +73,7 @@ def world_of(model, data, k):
 
 
 @functools.cache
-def twins(bootstrap):
+def twins_of(bootstrap):
     model, data, _, _ = studied(bootstrap)
     return [naive_study.logged(world_of(model, data, k)) for k in range(2)]
 
@@ -98,7 +98,7 @@ forests = pytest.mark.parametrize("bootstrap", [True, pytest.param(False, marks=
 def test_every_number_of_a_target_is_its_twin(bootstrap):
     found = studied(bootstrap)[2]
     assert list(found.by_target) == KEYS
-    for key, expected in zip(KEYS, twins(bootstrap), strict=True):
+    for key, expected in zip(KEYS, twins_of(bootstrap), strict=True):
         own = {at: value for at, value in expected.items() if at[0] not in OF_FOREST}
         assert_same(numbers_of(found.by_target[key], {}), own)
 
@@ -106,7 +106,7 @@ def test_every_number_of_a_target_is_its_twin(bootstrap):
 @forests
 def test_every_number_of_all_targets_is_the_mean_of_their_twins(bootstrap):
     model, data, found, _ = studied(bootstrap)
-    each = twins(bootstrap)
+    each = twins_of(bootstrap)
     metrics = [f"{name}/" for name in OF_CLASSES] + [f"by_trees/{name}_" for name in OF_CLASSES]
     wanted = {
         at: np.mean([of_target[at] for of_target in each])
