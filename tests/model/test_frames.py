@@ -623,3 +623,24 @@ def test_a_description_is_built_again():
     rows[::3, 1], rows[1::7, 0] = "mauve", "xl"
     with pytest.warns(UserWarning, match="feature names"):
         np.testing.assert_array_equal(back.predict(rows), tree.predict(rows))
+
+
+# ---- what is asked of categories ---------------------------------------------------------------
+
+
+@pytest.mark.long  # another kernel; its trees are those of their twins in tests/core/test_grow.py
+def test_equality_asks_about_one_level_at_a_time():
+    X = pd.DataFrame({"colour": COLOURS * 6, "x": range(18)})
+    y = np.isin(X["colour"], ["red", "blue"])
+    tree = TreeClassifier(categories="equality", random_state=0).fit(X, y)
+    assert tree.export_text().startswith("colour in {green}?")
+    asked = [line for line in tree.export_text().splitlines() if " in {" in line]
+    assert not any("," in line for line in asked)
+    assert tree.score(X, y) == 1
+
+
+def test_what_is_asked_of_categories_is_one_of_two():
+    X = pd.DataFrame({"colour": COLOURS})
+    told = r"^categories must be one of 'subset', 'equality'; got 'one_hot'\.$"
+    with pytest.raises(ValueError, match=told):
+        TreeClassifier(categories="one_hot").fit(X, [0, 1, 0])
