@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from forestlab.core.arrays import Limits
+from forestlab.core.categories import CHOICES
 from forestlab.core.criteria import CRITERIA, Entered
 from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
@@ -72,6 +73,15 @@ def with_holes(rng, X, shares):
     holes = rng.random(X.shape) < shares
     holes[0] = True
     return np.where(holes, np.nan, X)
+
+
+def with_levels(X):
+    """X with columns of categories, made of the numbers there; not all of their levels occur."""
+    X = X.copy()
+    for j, n_levels in enumerate(LEVELS):
+        if n_levels:
+            X[:, j] = np.floor(abs(X[:, j]) * 3.7) % (n_levels - 1)
+    return X
 
 
 def quarters(rng, n_rows):
@@ -144,7 +154,9 @@ AXES = MAIN_AXES | {
     "data": tuple(DATA),
     "missing": tuple(MISSING),
     "leaf": tuple(LEAVES),
+    "categories": ("none", *CHOICES),
 }
+LEVELS = 0, 5, 0, 14, 0  # of each column, if there are categories
 HOLES = 0.1, 0.5, 0.0, 0.9, 1.0  # the share of each column that is missing, if any may be
 Case = namedtuple("Case", AXES, defaults=[choices[0] for choices in AXES.values()])
 
@@ -162,8 +174,6 @@ def goes_together(criterion, learner, search):
 def makes_sense(case):
     """Rounding decides between equal numbers of fitted directions, so these have none."""
     if not goes_together(case.criterion, case.learner, case.search):
-        return False
-    if case.missing != "error" and "band" in case.learner:
         return False
     if case.pairs and (case.rho == 0 or case.learner != "axis" or case.search == "uniform"):
         return False
@@ -199,6 +209,26 @@ LEAF_KERNELS = {
 }
 
 
+# Likewise of categories: few, as each takes some twelve seconds. The first is quick.
+CATEGORY_KERNELS = {
+    "subset": [
+        dict(zip(MADE_WITH, made, strict=True))
+        for made in (
+            ("gini", "axis", "exact", 0, True, "learned"),
+            ("variance", "oblique", "exact", 0, False, "branch"),
+            ("absolute_error", "axis", "exact", 0, False, "both"),
+        )
+    ],
+    "equality": [
+        dict(zip(MADE_WITH, made, strict=True))
+        for made in (
+            ("variance", "axis", "exact", 3, False, "both"),
+            ("entropy", "band", "exact", 0, False, "error"),
+        )
+    ],
+}
+
+
 # Criterion whose sides rows enter, and learner → whether nodes draw parameters, what is missing.
 FEW_ENTERED = {
     ("absolute_error", "axis"): {(False, "error")},
@@ -209,12 +239,35 @@ FEW_ENTERED = {
 }
 
 
+# Kernels of the ways in which sides are not learned: as `kernel_of` has them.
+SETTLED = {
+    ("gini", "axis", "exact", False, True, "branch", "", "mean", "none"),
+    ("variance", "axis", "exact", False, False, "branch", "", "mean", "none"),
+    ("gini", "oblique", "exact", True, True, "branch", "", "mean", "none"),
+    ("variance", "band", "exact", True, True, "branch", "", "mean", "none"),
+    ("gaussian", "axis", "exact", False, False, "branch", "", "mean", "none"),
+    ("gini", "axis", "exact", False, False, "both", "", "mean", "none"),
+    ("entropy", "axis", "boundary", True, False, "both", "", "mean", "none"),
+    ("variance", "oblique", "uniform", False, False, "both", "", "mean", "none"),
+    ("variance", "band", "exact", True, False, "both", "", "mean", "none"),
+    ("absolute_error", "axis", "exact", False, False, "both", "", "mean", "none"),
+    ("variance", "axis", "exact", True, False, "both", "pairs", "mean", "none"),
+}
+
+
 def is_compiled(case):
     """Axis cuts: of criterion × search × rho half the kernels, in which still every two choices
     meet, and of those for missing values one a criterion. Of other learners, and of parameters
     drawn as pairs, a kernel or two each: compiling takes seconds, and all of them run uncompiled.
     """
     criterion = CRITERIA[case.criterion].alias_of or case.criterion
+    if case.categories != "none":
+        return any(
+            all(getattr(case, axis) == it for axis, it in made.items())
+            for made in CATEGORY_KERNELS[case.categories]
+        )
+    if case.missing in ("branch", "both"):
+        return kernel_of(case) in SETTLED
     if case.leaf != "mean":
         return all(getattr(case, axis) == it for axis, it in LEAF_KERNELS[case.leaf].items())
     if isinstance(CRITERIA[criterion], Entered):
@@ -240,24 +293,27 @@ def kernel_of(case):
     """What the kernel that grows a case's trees is made of."""
     criterion = CRITERIA[case.criterion].alias_of or case.criterion
     search = SEARCHES[case.search].alias_of or case.search
-    is_whole = not case.weighted and case.bag != "balanced"
+    is_whole = not case.weighted and case.bag != "balanced" and case.missing != "both"
     whole = is_whole and not isinstance(CRITERIA[criterion], Entered)
-    choices = case.missing, "pairs" if case.pairs else "", case.leaf
+    choices = case.missing, "pairs" if case.pairs else "", case.leaf, case.categories
     return criterion, case.learner, search, case.rho > 0, whole, *choices
 
 
 # Kernels that quick tests compile, at some ten seconds each. Those of learners that draw columns
 # are compiled by tests/model/test_learners.py.
 QUICK = {
-    ("gini", "axis", "exact", False, True, "error", "", "mean"),
-    ("gini", "axis", "exact", False, False, "learned", "", "mean"),
-    ("gini", "axis", "exact", True, True, "error", "pairs", "mean"),
-    ("entropy", "axis", "boundary", False, True, "error", "", "mean"),
-    ("misclassification", "axis", "exact", False, False, "error", "", "mean"),
-    ("variance", "axis", "exact", False, False, "error", "", "median"),
-    ("variance", "axis", "boundary", False, False, "error", "", "mean"),
-    ("variance", "band", "exact", True, True, "error", "", "mean"),
-    ("gaussian", "axis", "exact", False, False, "error", "", "mean"),
+    ("gini", "axis", "exact", False, True, "error", "", "mean", "none"),
+    ("gini", "axis", "exact", False, False, "learned", "", "mean", "none"),
+    ("gini", "axis", "exact", False, False, "both", "", "mean", "none"),
+    ("gini", "axis", "exact", False, True, "branch", "", "mean", "none"),
+    ("gini", "axis", "exact", True, True, "error", "pairs", "mean", "none"),
+    ("entropy", "axis", "boundary", False, True, "error", "", "mean", "none"),
+    ("misclassification", "axis", "exact", False, False, "error", "", "mean", "none"),
+    ("variance", "axis", "exact", False, False, "error", "", "median", "none"),
+    ("variance", "axis", "boundary", False, False, "error", "", "mean", "none"),
+    ("variance", "band", "exact", True, True, "error", "", "mean", "none"),
+    ("gaussian", "axis", "exact", False, False, "error", "", "mean", "none"),
+    ("gini", "axis", "exact", False, False, "learned", "", "mean", "subset"),
 }
 
 
@@ -287,8 +343,9 @@ def n_with(marks, cases):
 
 
 def random_case(rng, **chosen):
-    """A case that makes sense, with some choices made; leaves are means unless one says else."""
-    chosen = {"leaf": "mean"} | chosen
+    """A case that makes sense, with some choices made; leaves are means, and columns numbers,
+    unless one says else."""
+    chosen = {"leaf": "mean", "categories": "none"} | chosen
     while True:
         open_axes = {name: choices for name, choices in AXES.items() if name not in chosen}
         case = Case(**{name: rng.choice(choices) for name, choices in open_axes.items()} | chosen)
@@ -309,9 +366,10 @@ def is_taken(main):
 
 def all_cases():
     """Every choice on the main axes, each with random ones on the others."""
-    rng, of_leaves = random.Random(0), random.Random(1)
+    rng, of_leaves, of_columns = random.Random(0), random.Random(1), random.Random(3)
     mains = [dict(zip(MAIN_AXES, main, strict=True)) for main in product(*MAIN_AXES.values())]
     cases = [random_case(rng, **main) for main in mains if is_taken(main)]
+    cases = [case._replace(categories=of_columns.choice(AXES["categories"])) for case in cases]
     return [
         case if classifies(case) else case._replace(leaf=of_leaves.choice(list(LEAVES)))
         for case in cases
@@ -346,6 +404,10 @@ def cover():
     for leaf, made in LEAF_KERNELS.items():
         drawn = [random_case(rng, leaf=leaf, **made) for _ in range(500)]
         chosen += covering(drawn, lambda pair, way=("leaf", leaf): way in pair)
+    for choice, kernels in CATEGORY_KERNELS.items():
+        for made in kernels:
+            drawn = [random_case(rng, categories=choice, **made) for _ in range(300)]
+            chosen += covering(drawn, lambda pair, way=("categories", choice): way in pair)
     return chosen
 
 
@@ -359,6 +421,7 @@ def name_of(case):
     words = [case.criterion, case.learner, case.search]
     words += [case.subspace, case.limits, case.bag, case.data]
     words += [] if case.leaf == "mean" else [f"leaf {case.leaf}"]
+    words += [] if case.categories == "none" else [f"categories {case.categories}"]
     missing = [] if case.missing == "error" else [f"missing {case.missing}"]
     return ", ".join([*words, f"{case.max_bins} bins", *counts, *flags, *missing])
 
@@ -396,6 +459,7 @@ def recipe_of(case, n_rows, **more):
         **bag,
         learner=LEARNERS[case.learner],
         leaf=case.leaf,
+        **({} if case.categories == "none" else {"levels": LEVELS, "categories": case.categories}),
     )
 
 
@@ -404,6 +468,8 @@ def data_of(case, n_rows, seed=0):
     rng = np.random.default_rng(seed)
     X = DATA[case.data](rng, n_rows)
     y = targets(rng, X, case.criterion, case.n_targets)
+    if case.categories != "none":
+        X = with_levels(X)
     weights = quarters(rng, n_rows) if case.weighted else None
     drawn_by = quarters(rng, n_rows) if case.bag == "by weight" else None
     if case.missing != "error":
@@ -411,7 +477,7 @@ def data_of(case, n_rows, seed=0):
     return X, y, weights, drawn_by
 
 
-def assert_same_tree(tree, nodes, stats, params):
+def assert_same_tree(tree, nodes, stats, params, bits):
     """Equal in all that is chosen or counted; sums may be rounded differently.
 
     The kernels add and take away row by row, the twins sum afresh. Sums of N_ROWS numbers near 1
@@ -427,3 +493,4 @@ def assert_same_tree(tree, nodes, stats, params):
             np.testing.assert_array_equal(tree.nodes[field], nodes[field], err_msg=field)
     np.testing.assert_allclose(tree.stats, stats, 1e-9, 1e-12)
     np.testing.assert_allclose(tree.params, params, 1e-9, 1e-12)
+    np.testing.assert_array_equal(tree.bits, np.array(bits, np.uint64))

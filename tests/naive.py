@@ -8,11 +8,12 @@ from fractions import Fraction
 from itertools import combinations, pairwise, permutations
 from typing import NamedTuple
 
+import naive_categories as categories
 import naive_learners as learners
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from forestlab.core.arrays import LEAF, LEFT, NODE, RIGHT, SIDE, UNSEEN
+from forestlab.core.arrays import BOTH, LEAF, LEFT, NODE, RIGHT, SIDE, UNSEEN
 from forestlab.core.options import Band, Histogram, Uniform, name_of
 
 TIE = 16 * 2.0**-52  # scores this close, relative to rows × weight × impurity of a node, are equal
@@ -145,7 +146,11 @@ def bounds(X, mass, recipe, max_bins):
     """For each value of X the smallest and the greatest that the search takes for the same."""
     if not isinstance(recipe.search, Histogram) or learners.is_drawn(recipe.learner):
         return X, X
-    both = [bin_bounds(column, mass, max_bins) for column in X.T]
+    levels = recipe.levels or [0] * X.shape[1]
+    both = [
+        (column, column) if n else bin_bounds(column, mass, max_bins)
+        for column, n in zip(X.T, levels, strict=True)
+    ]
     return np.stack([low for low, _ in both], axis=1), np.stack([high for _, high in both], axis=1)
 
 
@@ -372,7 +377,7 @@ LEAVES = {
 def answered(stats, problem, rows):
     """The statistics with what the node answers in the place of the means."""
     y, leaf = problem.y, LEAVES[problem.recipe.leaf]
-    in_root = problem.weights > 0
+    in_root = problem.whole > 0
     for k in range(0 if problem.recipe.n_classes else y.shape[1]):
         ends = y[in_root, k].min(), y[in_root, k].max()
         stats[1 + k] = leaf(y[rows, k], problem.weights[rows], *ends)
@@ -438,12 +443,14 @@ class Problem(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     y: np.ndarray
-    weights: np.ndarray
+    weights: np.ndarray  # of rows in the node at hand
     features: list
     recipe: tuple
     yardstick: np.ndarray | None
     centre: np.ndarray
     scale: np.ndarray
+    whole: np.ndarray  # weights of rows in the tree
+    shares: np.ndarray  # how much of each row is in the node at hand
 
 
 class Split(NamedTuple):
@@ -463,9 +470,12 @@ def goes_left(values, low, high, side):
     return np.where(np.isnan(values), side == LEFT, (low < values) & (values <= high))
 
 
-def enough_somehow(problem, rows, values, cut, weigh):
-    """Are enough on either side of a cut, whichever way missing rows go?"""
-    sides = [goes_left(values, -np.inf, cut, side) for side in (LEFT, RIGHT)]
+def enough_somehow(problem, rows, values, low, high, weigh):
+    """Are enough on either side of a cut, whichever way missing rows go? Or, if they go both ways,
+    of those that are known."""
+    if problem.recipe.missing == "both":
+        rows, values = rows[~np.isnan(values)], values[~np.isnan(values)]
+    sides = [goes_left(values, low, high, side) for side in (LEFT, RIGHT)]
     return any(leaves_enough(problem, rows, is_left, weigh) for is_left in sides)
 
 
@@ -473,7 +483,7 @@ def leaves_enough(problem, rows, is_left, weigh):
     """Are enough rows, and if asked enough weight, on either side?"""
     settings, w = problem.recipe.settings, problem.weights
     sides = rows[is_left], rows[~is_left]
-    weight = settings.min_weight_fraction_leaf * w.sum() if weigh else 0
+    weight = settings.min_weight_fraction_leaf * problem.whole.sum() if weigh else 0
     return all(len(s) >= settings.min_samples_leaf and w[s].sum() >= weight for s in sides)
 
 
@@ -481,13 +491,13 @@ def is_left(problem, rows, candidate, low, high, side=RIGHT):
     return goes_left(learners.numbers(problem, rows, candidate)[1], low, high, side)
 
 
-def enough(problem, rows, candidate, low, high):
-    """Are enough rows on either side?"""
-    return leaves_enough(problem, rows, is_left(problem, rows, candidate, low, high), weigh=False)
+def asks_known(problem, values):
+    """May one ask whether these are known?"""
+    return problem.recipe.missing == "learned" and np.isnan(values).any()
 
 
 def every_cut(problem, rows, values, cuts):
-    return [cut for cut in cuts if enough_somehow(problem, rows, values, cut, weigh=False)]
+    return [cut for cut in cuts if enough_somehow(problem, rows, values, -np.inf, cut, weigh=False)]
 
 
 def boundary_cuts(problem, rows, values, cuts):
@@ -510,8 +520,10 @@ SEARCHES = {"exact": every_cut, "histogram": every_cut, "boundary": boundary_cut
 
 
 def varies(problem, rows, feature):
-    """Do values differ, or are some of them missing but not all?"""
-    return len(np.unique(problem.high[rows, feature])) > 1
+    """Do values differ, or are some of them missing but not all, if one may ask that?"""
+    values = problem.high[rows, feature]
+    asked = np.isnan(values) if asks_known(problem, values) else False
+    return len(np.unique(values[~np.isnan(values) | asked])) > 1
 
 
 def cuts(problem, rows, candidate, key, pick=None):
@@ -524,8 +536,10 @@ def cuts(problem, rows, candidate, key, pick=None):
         return learners.drawn_cuts(problem, rows, candidate, key, pick)
     values, number = learners.numbers(problem, rows, candidate)[1], learners.number_of(candidate)
     search = SEARCHES[name_of("search", recipe.search)]
-    # The last is no cut, as nothing lies behind it, but what is missing: unique puts that last.
-    found = search(problem, rows, values, list(np.unique(values)[:-1]))
+    # The last is no cut, as nothing lies behind it, but what is missing if one may ask for that.
+    known = np.unique(values[~np.isnan(values)])
+    found = list(known if asks_known(problem, values) else known[:-1])
+    found = search(problem, rows, values, found)
     if settings.n_thresholds:
         found = sorted(shuffled(found, stream(key, THRESHOLDS + number))[: settings.n_thresholds])
     found = [(-np.inf, cut, None) for cut in found]
@@ -554,16 +568,40 @@ def on_side(problem, rows, candidate, cut, side, bounds):
 
 def scored(problem, rows, parameters, tie, bounds):
     """The splits at (candidate, cut) that leave enough on both sides. Missing rows go to the side
-    that makes the better one, right if both are as good; it has the better one's score."""
+    that makes the better one, right if both are as good; it has the better one's score. Or to that
+    of the typical value, or to both."""
     splits = []
     for candidate, cut in parameters:
-        sides = on_side(problem, rows, candidate, cut, RIGHT, bounds)
-        if np.isnan(learners.numbers(problem, rows, candidate)[1]).any():
-            sides += on_side(problem, rows, candidate, cut, LEFT, bounds)
+        is_missing = np.isnan(learners.numbers(problem, rows, candidate)[1])
+        tried, seen = [RIGHT, LEFT] if is_missing.any() else [RIGHT], rows
+        if is_missing.any() and problem.recipe.missing == "branch":
+            tried = [typical_side(problem, rows, candidate, *cut)]
+        if is_missing.any() and problem.recipe.missing == "both":
+            tried, seen = [BOTH], rows[~is_missing]
+        sides = []
+        for side in tried:
+            sides += on_side(problem, seen, candidate, cut, side, bounds)
         if sides:
             least = min(split.score for split in sides)
+            if len(seen) < len(rows):
+                least += weighted_impurity(problem, rows) - weighted_impurity(problem, seen)
             splits.append(near(sides, tie)[0]._replace(score=least))
     return splits
+
+
+def typical_side(problem, rows, candidate, low, high, at):
+    """The side of the mean, within rounding of which a cut is equal to it; of categories that of
+    their mode."""
+    if isinstance(candidate, categories.Levels):
+        return categories.typical_side(problem, rows, candidate)
+    values, w = learners.middles(problem, rows, candidate), problem.weights[rows]
+    known = ~np.isnan(values)
+    unit = abs(values[known]).max() or 1.0
+    mean, slack = w[known] @ (values[known] / unit) / w[known].sum(), TIE * len(rows)
+    cut_low = threshold(problem, rows, candidate, low)
+    cut_high = threshold(problem, rows, candidate, high) if at is None else at
+    above = low == -np.inf or mean > cut_low / unit + slack
+    return LEFT if above and mean <= cut_high / unit + slack else RIGHT
 
 
 def near(splits, tie):
@@ -585,7 +623,8 @@ def best(splits, tie, key, random_ties):
     rank = {s.number: draw(stream(key, TIES), s.number) for s in candidates}
     number = min(rank, key=rank.get) if random_ties else min(rank)
     own = [split for split in splits if split.number == number]
-    return min(near(own, tie), key=lambda split: (split.low, split.high))
+    place = {split: getattr(split.candidate, "place", 0) for split in own}
+    return min(near(own, tie), key=lambda split: (split.low, split.high, place[split]))
 
 
 def node_features(problem, rows, key):
@@ -601,10 +640,17 @@ def node_features(problem, rows, key):
     return sorted(order[:n])
 
 
+def questions(problem, rows, candidate, key, pick=None):
+    """Each (candidate, cut) that a node looks at of a candidate; or one that is picked."""
+    if categories.column_of(problem, candidate) is not None:
+        return categories.sets(problem, rows, candidate, key, pick)
+    return [(candidate, cut) for cut in cuts(problem, rows, candidate, key, pick)]
+
+
 def node_parameters(problem, rows, key):
     """Every cut of every feature looked at."""
     features = node_features(problem, rows, key)
-    return [(j, cut) for j in features for cut in cuts(problem, rows, j, key)]
+    return [asked for j in features for asked in questions(problem, rows, j, key)]
 
 
 def random_parameters(problem, rows, key):
@@ -614,8 +660,8 @@ def random_parameters(problem, rows, key):
     while len(drawn) < problem.recipe.settings.rho and live:
         place = draw_below(parameters_key, n_draws, len(live))
         if varies(problem, rows, live[place]):
-            found = cuts(problem, rows, live[place], key, n_draws + 1)
-            drawn.append((live[place], found[0]) if found else None)
+            found = questions(problem, rows, live[place], key, n_draws + 1)
+            drawn.append(found[0] if found else None)
         else:
             live[place] = live[-1]
             live.pop()
@@ -625,7 +671,7 @@ def random_parameters(problem, rows, key):
 
 def random_pairs(problem, rows, key):
     """rho of all pairs of a feature and one of its cuts, or all of them if these are fewer."""
-    every = [(j, cut) for j in problem.features for cut in cuts(problem, rows, j, key)]
+    every = [asked for j in problem.features for asked in questions(problem, rows, j, key)]
     return shuffled(every, stream(key, PARAMETERS), draw_among)[: problem.recipe.settings.rho]
 
 
@@ -633,9 +679,9 @@ def drawn_parameters(problem, rows, key):
     """Every cut of each candidate that the node draws, or of rho candidates one cut each."""
     is_random = problem.recipe.settings.rho > 0
     return [
-        (drawn, cut)
+        asked
         for drawn in learners.candidates(problem, rows, key)
-        for cut in cuts(problem, rows, drawn, key, drawn.number if is_random else None)
+        for asked in questions(problem, rows, drawn, key, drawn.number if is_random else None)
     ]
 
 
@@ -657,7 +703,7 @@ def find_split(problem, rows, key, bounds):
 def pays(problem, rows, split):
     """Does a split lower the impurity enough?"""
     gain = max(weighted_impurity(problem, rows) - split.score, 0)
-    return gain >= problem.recipe.settings.min_impurity_decrease * problem.weights.sum()
+    return gain >= problem.recipe.settings.min_impurity_decrease * problem.whole.sum()
 
 
 def may_split(problem, rows, depth):
@@ -682,6 +728,8 @@ def threshold(problem, rows, candidate, cut):
     if it parts what is known from what is not."""
     if cut == -np.inf:
         return cut
+    if isinstance(candidate, categories.Levels):
+        return np.inf  # that is in its bits
     low, high = learners.numbers(problem, rows, candidate)
     if not (high > cut).any():
         return np.inf
@@ -691,12 +739,36 @@ def threshold(problem, rows, candidate, cut):
 
 
 def missing_side(problem, rows, split, left):
-    """Where a missing value goes from now on: as those seen did, else to the heavier child."""
+    """Where a missing value goes from now on: as those seen did, else to the heavier child, or to
+    the side of the typical value, or to both."""
     if np.isnan(learners.numbers(problem, rows, split.candidate)[1]).any():
         return split.missing
+    if problem.recipe.missing == "both":
+        return UNSEEN + BOTH
+    if problem.recipe.missing == "branch":
+        cut = split.low, split.high, split.at
+        return UNSEEN + typical_side(problem, rows, split.candidate, *cut)
     w = problem.weights[rows]
     ahead = w[~left].sum() - w[left].sum()
     return UNSEEN + (RIGHT if ahead > TIE * len(rows) * w.sum() else LEFT)
+
+
+LEAST_PIECE = 1 / 64
+
+
+def part_left(share, of_left):
+    """How much of a share of a row goes left: pieces under a 64th of the row are not made."""
+    if min(share * of_left, share * (1 - of_left)) < LEAST_PIECE:
+        return 1.0 if of_left >= 0.5 else 0.0
+    return of_left
+
+
+def parts_left(problem, rows, candidate, left):
+    """How much of each row goes left, if missing ones go both ways; and the share by which."""
+    known, w = ~np.isnan(learners.numbers(problem, rows, candidate)[1]), problem.weights[rows]
+    share = np.float32(w[known & left].sum() / w[known].sum())
+    parts = [part_left(problem.shares[row], float(share)) for row in rows]
+    return np.where(known, left, parts), share
 
 
 def leaf(problem, rows):
@@ -707,7 +779,7 @@ def leaf(problem, rows):
     return plain | {"n_rows": len(rows), "weight": w.sum(), "impurity": impurity}
 
 
-def grow_node(problem, rows, depth, key, nodes, stats, params, bounds=UNBOUNDED):
+def grow_node(problem, rows, depth, key, nodes, stats, pools, bounds=UNBOUNDED):
     """Append a node and all below it, left before right."""
     node = leaf(problem, rows)
     nodes.append(node)
@@ -719,20 +791,33 @@ def grow_node(problem, rows, depth, key, nodes, stats, params, bounds=UNBOUNDED)
     if split is None or not pays(problem, rows, split):
         return
     _, _, low, high, at, candidate, side = split
-    node |= learners.written(problem, candidate, params)
+    node |= learners.written(problem, candidate, *pools)
     node["cut_low"] = threshold(problem, rows, candidate, low)
     node["cut_high"] = threshold(problem, rows, candidate, high) if at is None else at
     left = is_left(problem, rows, candidate, low, high, side)
-    node["missing"] = missing_side(problem, rows, split, left)
-    below = bounds_below(problem, rows, left, candidate, bounds)
-    for side, name, part in (0, "left", rows[left]), (1, "right", rows[~left]):
+    node["missing"], parts = missing_side(problem, rows, split, left), left.astype(float)
+    if problem.recipe.missing == "both":
+        parts, node["missing_share"] = parts_left(problem, rows, candidate, left)
+    below = (bounds, bounds)
+    if problem.recipe.monotonic:
+        below = bounds_below(problem, rows, left, candidate, bounds)
+    for side, name, part in (0, "left", parts), (1, "right", 1 - parts):
         node[name] = len(nodes)
         here = depth + 1, child_key(key, side)
-        grow_node(problem, part, *here, nodes, stats, params, below[side])
+        pieces = in_part(problem, rows, part)
+        grow_node(pieces, rows[part > 0], *here, nodes, stats, pools, below[side])
+
+
+def in_part(problem, rows, parts):
+    """The problem of a child that gets so much of each row."""
+    weights, shares = problem.weights.copy(), problem.shares.copy()
+    weights[rows] *= parts
+    shares[rows] *= parts
+    return problem._replace(weights=weights, shares=shares)
 
 
 def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
-    """Tree t of a forest: its nodes, their statistics and its pool of parameters."""
+    """Tree t of a forest: its nodes, their statistics and its pools of parameters and bits."""
     key, ones = tree_key(seed, t), np.ones(len(y))
     weights = ones if weights is None else weights
     mass = weights * (ones if drawn_by is None else drawn_by)
@@ -741,11 +826,12 @@ def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
     seen = bounds(X, mass, recipe, max_bins)
     yardstick = yardstick_of(recipe.criterion, y, mass, weights.sum())
     standards = standard(X, mass)
-    problem = Problem(*seen, y, in_tree, features, recipe, yardstick, *standards)
-    nodes, stats, params = [], [], []
-    grow_node(problem, np.flatnonzero(in_tree > 0), 0, key, nodes, stats, params)
+    whole = in_tree, ones
+    problem = Problem(*seen, y, in_tree, features, recipe, yardstick, *standards, *whole)
+    nodes, stats, params, bits = [], [], [], []
+    grow_node(problem, np.flatnonzero(in_tree > 0), 0, key, nodes, stats, (params, bits))
     records = np.array([tuple(node[name] for name in NODE.names) for node in nodes], NODE)
-    return records, stats, params
+    return records, stats, params, bits
 
 
 # ---- grown trees -------------------------------------------------------------------------------
@@ -761,6 +847,24 @@ def walk(nodes, x, depth=None, params=()):
         i = int(nodes[i]["left" if left else "right"])
         depth = None if depth is None else depth - 1
     return i
+
+
+def ends(nodes, x, depth=None, params=(), i=0, share=1.0):
+    """{node: share} where a row ends, or is at some depth; it may be several."""
+    node = nodes[i]
+    if node["kind"] == LEAF or depth == 0:
+        return {i: share}
+    number = learners.asked(node, params, x)
+    side = node["missing"] & SIDE
+    part = float(goes_left(number, node["cut_low"], node["cut_high"], side))
+    if np.isnan(number) and side == BOTH:
+        part = part_left(share, float(node["missing_share"]))
+    found = {}
+    for name, share_there in ("left", share * part), ("right", share * (1 - part)):
+        if share_there > 0:
+            below = None if depth is None else depth - 1
+            found |= ends(nodes, x, below, params, int(node[name]), share_there)
+    return found
 
 
 def depths(nodes):
@@ -798,34 +902,35 @@ def normalised(numbers):
     return np.array(numbers) / sum(numbers)
 
 
-def average_classes(ends, roots, units):
-    return np.mean([posterior(stats) for stats in ends], axis=0)
+def average_classes(ends, roots, units, shares):
+    return np.average([posterior(stats) for stats in ends], axis=0, weights=shares)
 
 
-def product_classes(ends, roots, units):
+def product_classes(ends, roots, units, shares):
     """Each leaf gets one more row of its tree's mean weight, a part of it for each class."""
     extended = [
-        (stats + unit / len(stats)) / (stats.sum() + unit)
-        for stats, unit in zip(ends, units, strict=True)
+        ((stats + unit / len(stats)) / (stats.sum() + unit)) ** share
+        for stats, unit, share in zip(ends, units, shares, strict=True)
     ]
     return normalised(np.prod(extended, axis=0))
 
 
-def vote_classes(ends, roots, units):
+def vote_classes(ends, roots, units, shares):
     winners = [list(stats).index(max(stats)) for stats in ends]
-    return normalised([winners.count(k) for k in range(len(ends[0]))])
+    votes = list(zip(winners, shares, strict=True))
+    return normalised([sum(s for k, s in votes if k == own) for own in range(len(ends[0]))])
 
 
-def average_means(ends, roots, units):
-    return np.mean([mean(stats) for stats in ends], axis=0)
+def average_means(ends, roots, units, shares):
+    return np.average([mean(stats) for stats in ends], axis=0, weights=shares)
 
 
-def product_means(ends, roots, units):
+def product_means(ends, roots, units, shares):
     """Normal distributions multiplied; each leaf's variance gets one more row, of its root's."""
     n_targets = len(ends[0]) // 2
     precisions = [
-        (end[0] + unit) / (end[1 + n_targets :] + unit * root[1 + n_targets :] / root[0])
-        for end, root, unit in zip(ends, roots, units, strict=True)
+        share * (end[0] + unit) / (end[1 + n_targets :] + unit * root[1 + n_targets :] / root[0])
+        for end, root, unit, share in zip(ends, roots, units, shares, strict=True)
     ]
     return sum(p * mean(end) for p, end in zip(precisions, ends, strict=True)) / sum(precisions)
 
@@ -840,10 +945,29 @@ COMBINERS = {
 
 
 def answer(trees, combiner, task, x, depth=None):
-    """What trees, as (nodes, stats), say together of a row."""
-    ends = [stats[walk(nodes, x, depth)] for nodes, stats in trees]
-    units = [nodes[0]["weight"] / nodes[0]["n_rows"] for nodes, _ in trees]
-    return COMBINERS[combiner, task](ends, [stats[0] for _, stats in trees], units)
+    """What trees, as (nodes, stats), say together of a row; each end counts by its share."""
+    found = [
+        (stats[i], stats[0], nodes[0]["weight"] / nodes[0]["n_rows"], share)
+        for nodes, stats in trees
+        for i, share in ends(nodes, x, depth).items()
+    ]
+    return COMBINERS[combiner, task](*map(list, zip(*found, strict=True)))
+
+
+def said(tree, x, depth, task):
+    """The statistics of where a row ends in a tree; of several ends those of their mixture, which
+    has the weight 1: mean posteriors, or means and mean squared deviations from these."""
+    nodes, stats = tree
+    found = ends(nodes, x, depth)
+    if len(found) == 1:
+        return stats[next(iter(found))]
+    shares, there = list(found.values()), stats[list(found)]
+    if task == "classification":
+        return shares @ (there / there.sum(axis=1, keepdims=True))
+    k = len(stats[0]) // 2
+    means, squares = there[:, 1 : 1 + k], there[:, 1 + k :] / there[:, :1]
+    mixed = shares @ means
+    return np.array([1.0, *mixed, *(shares @ (squares + (means - mixed) ** 2))])
 
 
 def out_of_bag(trees, bags, combiner, task, X):
@@ -971,11 +1095,19 @@ def credible_set(p, level):
 def leaf_weights(train_ends, weights, ends):
     """The weight of each training row for a row that ends in a leaf of each tree, as fractions."""
     mean = [Fraction(0)] * len(train_ends[0])
-    for leaves, held, leaf in zip(train_ends, weights, ends, strict=True):
-        inside = [int(w) if there == leaf else 0 for there, w in zip(leaves, held, strict=True)]
-        if sum(inside):
-            mean = [m + Fraction(w, sum(inside)) for m, w in zip(mean, inside, strict=True)]
+    for of_rows, held, of_row in zip(train_ends, weights, ends, strict=True):
+        for leaf, share in shares_in(of_row).items():
+            parts = [Fraction(shares_in(there).get(leaf, 0)) for there in of_rows]
+            inside = [int(w) * part for w, part in zip(held, parts, strict=True)]
+            if sum(inside):
+                inside = [Fraction(share) * w / sum(inside) for w in inside]
+                mean = [m + w for m, w in zip(mean, inside, strict=True)]
     return mean
+
+
+def shares_in(end):
+    """{leaf: share} of a row; a leaf alone has all of it."""
+    return end if isinstance(end, dict) else {end: 1}
 
 
 def leaf_quantile(train_ends, weights, y, ends, level):
@@ -1163,7 +1295,7 @@ def vote_strength(trees, bags, X, y, depth):
     plain, fair, products = [], [], []
     for row, x in enumerate(X):
         asked = [t for t, counts in enumerate(bags) if counts[row] == 0]
-        votes = [label(trees[t][1][walk(trees[t][0], x, depth)]) for t in asked]
+        votes = [label(said(trees[t], x, depth, "classification")) for t in asked]
         own = [own_margin(votes, y[row], classes, i) for i in range(len(votes))]
         for t, vote, margins in zip(asked, votes, own, strict=True):
             of_trees.setdefault(t, []).append((vote != y[row], *margins))
@@ -1193,9 +1325,9 @@ def spread_of(margins):
 def residual_strength(trees, bags, X, y, depth):
     """Correlation, bound, mean and spread of the trees' squared errors, mean of their roots."""
     residuals = np.full((len(trees), len(X)), np.nan)
-    for t, (nodes, stats) in enumerate(trees):
+    for t, tree in enumerate(trees):
         for row in np.flatnonzero(bags[t] == 0):
-            residuals[t, row] = y[row] - stats[walk(nodes, X[row], depth)][1]
+            residuals[t, row] = y[row] - said(tree, X[row], depth, "regression")[1]
     errors = [np.mean(r[~np.isnan(r)] ** 2) for r in residuals if not np.isnan(r).all()]
     products = []
     for column in residuals.T:
@@ -1228,7 +1360,6 @@ def some_rows(counts, most):
 
 def loss_increases(tree, X, y, rows, seed, t, task, n_repeats=1):
     """What tree t loses on some rows when they exchange their values of each feature."""
-    nodes, stats = tree
     increases = []
     for feature in range(X.shape[1]):
         total = 0.0
@@ -1237,7 +1368,7 @@ def loss_increases(tree, X, y, rows, seed, t, task, n_repeats=1):
             for row, other in zip(rows, shuffled(rows, key), strict=True):
                 x = X[row].copy()
                 x[feature] = X[other, feature]
-                new = loss(stats[walk(nodes, x)], y[row], task)
-                total += new - loss(stats[walk(nodes, X[row])], y[row], task)
+                new = loss(said(tree, x, None, task), y[row], task)
+                total += new - loss(said(tree, X[row], None, task), y[row], task)
         increases.append(total / (len(rows) * n_repeats) if rows else np.nan)
     return increases

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import naive
+import naive_categories as categories
 import numpy as np
 
 from forestlab.core.arrays import AXIS, OBLIQUE, QUADRATIC
@@ -32,28 +33,32 @@ def is_drawn(learner):
 
 
 def number_of(candidate):
-    return candidate.number if isinstance(candidate, Drawn) else candidate
+    return candidate if isinstance(candidate, int | np.integer) else candidate.number
 
 
 # ---- drawing -----------------------------------------------------------------------------------
 
 
+def differs(problem, rows, column):
+    """Do values differ, or are some of them missing but not all?"""
+    return len(np.unique(problem.high[rows, column])) > 1
+
+
 def draw_columns(problem, rows, n_terms, key):
-    """Different columns that vary, uniform."""
+    """Different columns of numbers that vary, uniform."""
     drawn, n_draws = [], 0
+    features = [j for j in problem.features if not categories.is_category(problem, j)]
     for _ in range(n_terms):
         others = [
-            column
-            for column in problem.features
-            if naive.varies(problem, rows, column) and column not in drawn
+            column for column in features if differs(problem, rows, column) and column not in drawn
         ]
         if not others:
             break
         for _ in range(TRIES):
-            place = naive.draw_below(key, n_draws, len(problem.features))
+            place = naive.draw_below(key, n_draws, len(features))
             n_draws += 1
-            if problem.features[place] in others:
-                drawn.append(problem.features[place])
+            if features[place] in others:
+                drawn.append(features[place])
                 break
         else:
             drawn.append(others[naive.draw_below(key, n_draws, len(others))])
@@ -151,10 +156,16 @@ def candidates(problem, rows, key):
     factors_of = FACTORS_OF[type(recipe.learner)]
     found = []
     for number in range(recipe.limits.rho or recipe.limits.max_features):
+        alone = categories.draw_column(problem, rows, key, number)
         columns_key = naive.stream(key, COLUMNS + number)
         columns = draw_columns(problem, rows, recipe.learner.terms, columns_key)
-        if not columns:
-            break
+        if alone is None and not columns:
+            alone = categories.draw_open(problem, rows, key, number)
+            if alone is None:
+                break
+        if alone is not None:
+            found.append(Drawn(number, (alone,), ()))
+            continue
         factors = factors_of(problem, rows, columns, naive.stream(key, FACTORS + number))
         found.append(Drawn(number, tuple(columns), tuple(map(float, factors))))
     return found
@@ -184,10 +195,11 @@ def quadratic(X, columns, factors):
 
 def numbers(problem, rows, candidate):
     """The smallest and the greatest that the search takes for the same as each row's number."""
+    if isinstance(candidate, categories.Levels):
+        return (categories.numbers(problem, rows, candidate),) * 2
     if not isinstance(candidate, Drawn):
         return problem.low[rows, candidate], problem.high[rows, candidate]
-    form = quadratic if isinstance(problem.recipe.learner, Quadratic) else oblique
-    found = form(problem.high[rows], candidate.columns, candidate.factors)
+    found = form_of(problem, rows, candidate)
     n_bins, known = getattr(problem.recipe.search, "bins", 0), ~np.isnan(found)
     if not 0 < n_bins < len(rows) or not known.any():
         return found, found
@@ -200,6 +212,19 @@ def numbers(problem, rows, candidate):
     return np.array([(of_bin[b].min(), of_bin[b].max()) for b in bins]).T
 
 
+def form_of(problem, rows, candidate):
+    form = quadratic if isinstance(problem.recipe.learner, Quadratic) else oblique
+    return form(problem.high[rows], candidate.columns, candidate.factors)
+
+
+def middles(problem, rows, candidate):
+    """The number of each row; of a bin its middle."""
+    if isinstance(candidate, Drawn):
+        return form_of(problem, rows, candidate)
+    low, high = problem.low[rows, candidate], problem.high[rows, candidate]
+    return np.where(low == high, low, low / 2 + high / 2)
+
+
 # ---- cuts --------------------------------------------------------------------------------------
 
 
@@ -208,8 +233,8 @@ def drawn_cuts(problem, rows, candidate, key, pick):
     found = numbers(problem, rows, candidate)[1]
     values, settings = np.unique(found[~np.isnan(found)]), problem.recipe.settings
     if len(values) < 2:
-        only = [(-np.inf, value, np.inf) for value in values if np.isnan(found).any()]
-        return [cut for cut in only if naive.enough_somehow(problem, rows, found, cut[1], False)]
+        only = [(-np.inf, value, np.inf) for value in values if naive.asks_known(problem, found)]
+        return [cut for cut in only if naive.enough_somehow(problem, rows, found, *cut[:2], False)]
     key = naive.stream(key, naive.THRESHOLDS + number_of(candidate))
     places = [pick] if pick is not None else range(min(max(settings.n_thresholds, 1), len(rows)))
     asked = {}
@@ -221,17 +246,18 @@ def drawn_cuts(problem, rows, candidate, key, pick):
     return [
         (-np.inf, below, number)
         for below, number in asked.items()
-        if naive.enough_somehow(problem, rows, found, below, weigh=False)
+        if naive.enough_somehow(problem, rows, found, -np.inf, below, weigh=False)
     ]
 
 
 def places(problem, rows, candidate, key):
     """The numbers after which a cut of a band may lie: at most SEGMENTS - 1."""
     values = numbers(problem, rows, candidate)[1]
+    values = values[~np.isnan(values)]
     groups = np.unique(values)
     found = list(groups[:-1])
     if len(groups) > SEGMENTS:
-        segment = {v: (np.sum(values <= v) - 1) * SEGMENTS // len(rows) for v in groups}
+        segment = {v: (np.sum(values <= v) - 1) * SEGMENTS // len(values) for v in groups}
         found = [a for a, b in pairwise(groups) if segment[a] != segment[b]]
     n_kept = problem.recipe.settings.n_thresholds
     if n_kept:
@@ -241,13 +267,16 @@ def places(problem, rows, candidate, key):
 
 
 def bands(problem, rows, candidate, key, pick):
-    """(low, high, None) of every band, or of the one that is picked."""
-    ends = places(problem, rows, candidate, key)
+    """(low, high, None) of every band, or of the one that is picked; that of all that are known is
+    among them, if one may ask for these."""
+    ends, values = places(problem, rows, candidate, key), numbers(problem, rows, candidate)[1]
+    pairs = [(low, high) for a, low in enumerate([-np.inf, *ends[:-1]]) for high in ends[a:]]
+    if naive.asks_known(problem, values) and not np.isnan(values).all():
+        pairs.append((-np.inf, values[~np.isnan(values)].max()))
     found = [
         (low, high, None)
-        for a, low in enumerate([-np.inf, *ends[:-1]])
-        for high in ends[a:]
-        if naive.enough(problem, rows, candidate, low, high)
+        for low, high in sorted(pairs)
+        if naive.enough_somehow(problem, rows, values, low, high, weigh=False)
     ]
     return found if pick is None else picked(found, key, pick)
 
@@ -262,8 +291,10 @@ def picked(found, key, pick):
 # ---- nodes -------------------------------------------------------------------------------------
 
 
-def written(problem, candidate, params):
-    """What a node's record says of a candidate, whose parameters join the pool."""
+def written(problem, candidate, params, bits):
+    """What a node's record says of a candidate, whose parameters or bits join the pools."""
+    if isinstance(candidate, categories.Levels):
+        return categories.written(problem, candidate, bits)
     if not isinstance(candidate, Drawn):
         return {"kind": AXIS, "feature": candidate}
     start, columns, factors = len(params), list(candidate.columns), candidate.factors

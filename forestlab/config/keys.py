@@ -21,13 +21,23 @@ class DatasetConfig:
     task: str | None = None  # "classification" or "regression"; null: found out
     path: str | None = None  # csv, parquet: the file
     target: Any = None  # csv, parquet, openml: a column, or a list of them; null: the last
+    # csv, parquet, openml: texts that say that a value is missing, beside empty cells
+    missing_marks: list[str] = field(default_factory=list)
     openml_name: str | None = None
     openml_version: int = 1
     n_samples: int | None = None  # rows to make or to keep; null: the usual, or all
     noise: float | None = None  # the toys and the made regressions; null: the usual
+    levels: int | None = None  # of the made set of that name; null: 16
     label_noise: float = 0.0  # share of training labels replaced by another class
     data_seed: int = 0  # what is made, which rows are kept
     drop: list[str] = field(default_factory=list)  # columns left out
+    categorical: list[str] = field(default_factory=list)  # columns taken for categories
+    numeric: list[str] = field(default_factory=list)  # columns taken for numbers; dates: in days
+    encode: str = "levels"  # "one_hot": a column for each level; "numbers": categories as numbers
+    missing_share: float = 0.0  # share of the values of each column that is made missing
+    missing_by: str = "random"  # or "value": the greater, the likelier
+    missing_columns: list[str] = field(default_factory=list)  # columns made to lack values; []: all
+    incomplete: str = "keep"  # "fill": means and modes; "drop": no training rows that lack a value
     one_hot: bool = False  # a target of 0 and 1 for each class, in place of the classes
     rescale: bool = False  # multiply each column by a power of two, drawn by data_seed
     test_size: float = 0.25  # share of all rows
@@ -48,6 +58,7 @@ class ModelConfig:
     rho: int | str | None = None
     rho_draws: str = "features"
     missing: str = "learned"
+    categories: str = "subset"  # what is asked of categories, or "equality"
     leaf: str = "mean"
     monotonic_cst: Any = None  # -1, 0 or 1 for each feature, or for some by name; null: none
     combine: str = "average"

@@ -69,6 +69,9 @@ class Columns(NamedTuple):
     # (n_features,) float64: the columns' means and deviations, for learners that ask.
     centre: np.ndarray | tuple[()] = ()
     scale: np.ndarray | tuple[()] = ()
+    # (n_features,) int64: how many levels a column of categories has, of numbers 0; () if there is
+    # no column of categories. The code of a category is the number of its level.
+    levels: np.ndarray | tuple[()] = ()
 
 
 NO_MEANS = np.zeros((0, 0))
@@ -213,14 +216,14 @@ def _moved(array: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def with_steps(forest: Forest) -> Forest:
-    """The forest with its short walk, if every split is a single cut that sends a NaN one way."""
+    """The forest with its short walk, if every split is a single cut. Rows that lack values cannot
+    take it if a node sends these both ways: see `walk.walk_for`."""
     nodes = forest.nodes
     steps = np.empty(len(nodes), STEP)
     for first, end in pairwise(forest.first_node):
         here, step = nodes[first:end], steps[first:end]
         leaf = here["kind"] == LEAF
         single = (here["kind"] == AXIS) & (here["cut_low"] == -np.inf)
-        single &= here["missing"] & SIDE != BOTH
         if not (leaf | (single & (here["left"] == np.arange(1, len(here) + 1)))).all():
             return forest._replace(steps=np.empty(0, STEP))
         step["feature"] = np.where(leaf, -1, here["feature"])

@@ -246,8 +246,13 @@ class Criterion(NamedTuple):
     alias_of: str = ""  # the name whose compiled kernel serves this one too
     add_whole: Callable | None = None  # a quicker `add` for weights that are whole numbers
     scan: Callable | None = None  # what scores listed cuts in its own way: see own
+    # (plan, node, scratch, n_groups) → the score of the first groups, if cuts are scored that way
+    hold: Callable | None = None
     at_boundaries: bool = True  # no cut is better than the best of those between unequal targets
     counts: bool = False  # targets are at least 0, and each has a positive sum
+    # Of categories that one number puts in order no set is better than the best of those that
+    # begin the order: impurity is a concave function of that number.
+    in_order: bool = False
 
 
 class Entered(NamedTuple):
@@ -269,6 +274,7 @@ class Entered(NamedTuple):
     alias_of: str = ""
     at_boundaries: bool = True
     counts: bool = False
+    in_order: bool = False
 
 
 class Several(NamedTuple):
@@ -278,14 +284,16 @@ class Several(NamedTuple):
     put: Callable  # (plan, scratch, item, dense, side, numbers) → numbers
     score: Callable  # (plan, scratch, side, numbers) → weight × impurity
     task: str = "classification"
+    in_order: bool = False
 
 
 def _classes(add, score, **more) -> Criterion:
-    return Criterion("classification", class_gather, add, score, class_impurity, **more)
+    functions = class_gather, add, score, class_impurity
+    return Criterion("classification", *functions, in_order=True, **more)
 
 
 def _moments(add, score, impurity, **more) -> Criterion:
-    return Criterion("regression", moment_gather, add, score, impurity, **more)
+    return Criterion("regression", moment_gather, add, score, impurity, in_order=True, **more)
 
 
 def _entered(module, **more) -> Entered:
@@ -313,7 +321,7 @@ CRITERIA: dict[str, Criterion | Entered] = {
     "variance": _moments(variance_add, variance_score, variance_impurity),
     "squared_error": _moments(variance_add, variance_score, variance_impurity, alias_of="variance"),
     "absolute_error": _entered(absolute),
-    "poisson": _entered(poisson, at_boundaries=False, counts=True),
+    "poisson": _entered(poisson, at_boundaries=False, counts=True, in_order=True),
     "gaussian": _entered(gaussian, yardstick=gaussian.yardstick),
     "kde": _entered(kde, yardstick=kde.yardstick),
     "gaussian_diagonal": _entered(diagonal, yardstick=diagonal.yardstick),

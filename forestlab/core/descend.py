@@ -352,6 +352,32 @@ def ends_kernel(plain: bool):
     return find_ends
 
 
+@made_from(KINDS)
+def pieces_kernel(plain: bool):
+    """The compiled list of where rows end that branch."""
+    go_down, list_ends = walker(plain), ends_lister(plain)
+
+    @kernel(allocates=False)
+    def find_pieces(forest, walks, X, t, depth, rows, nodes, shares):
+        """List row, node and share of each end in tree t of rows that branch; return how many."""
+        tile_rows, here, frontier = walks.rows, walks.ends, walks.frontier
+        n_pieces = 0
+        for tile in range(0, X.shape[0], TILE):
+            n_tile = min(TILE, X.shape[0] - tile)
+            for k in range(n_tile):
+                tile_rows[k] = tile + k
+            go_down(forest, t, X, tile_rows, n_tile, depth, here, walks.active)
+            for k in range(n_tile):
+                if here[k] < 0:
+                    for end in range(list_ends(forest, t, X[tile + k], depth, frontier)):
+                        rows[n_pieces], nodes[n_pieces] = tile + k, frontier.nodes[end]
+                        shares[n_pieces] = frontier.shares[end]
+                        n_pieces += 1
+        return n_pieces
+
+    return find_pieces
+
+
 @jitable
 def heaviest(shares, n):
     """Where the first of the greatest shares stands."""

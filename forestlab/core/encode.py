@@ -9,6 +9,9 @@ greatest value are kept: a cut between the codes a < b lies on ``upper[a]``, or 
 
 A missing value, NaN, has the code after those of the column's values. It is no part of a quantile.
 
+The values of a column of categories are the numbers of its levels, and so are their codes, whatever
+the search.
+
 Small whole numbers (pixels, counts, dummies) are encoded by counting, without a sort: MNIST's
 47 million values in a quarter of the time.
 """
@@ -26,14 +29,18 @@ LEAST = 1e-8  # of a column's range, its deviation
 BLOCK = 8  # columns transposed together: a cache line of float64
 
 
-def encode(X, weights=None, max_bins: int = 0, n_jobs: int = 1, missing: bool = False) -> Columns:
+def encode(
+    X, weights=None, max_bins: int = 0, n_jobs: int = 1, missing: bool = False,
+    levels: tuple[int, ...] = (),
+) -> Columns:  # fmt: skip
     """As `encode_some`, where it does not matter whether values are missing."""
-    return encode_some(X, weights, max_bins, n_jobs, missing)[0]
+    return encode_some(X, weights, max_bins, n_jobs, missing, levels)[0]
 
 
 def encode_some(
-    X, weights=None, max_bins: int = 0, n_jobs: int = 1, missing: bool = True
-) -> tuple[Columns, bool]:
+    X, weights=None, max_bins: int = 0, n_jobs: int = 1, missing: bool = True,
+    levels: tuple[int, ...] = (),
+) -> tuple[Columns, bool]:  # fmt: skip
     """Encode the columns of X, and tell whether values are missing.
 
     Parameters
@@ -44,6 +51,8 @@ def encode_some(
     max_bins : at most this many codes a column; 0: as many as distinct values
     n_jobs : threads
     missing : whether a value may be NaN; if not, and one is, ValueError is raised
+    levels : how many levels each column has, if it is one of categories, whose values are their
+        numbers; 0: it is one of numbers; (): all are
     """
     n_rows, n_features = X.shape
     codes = np.empty((n_features, n_rows), np.uint8)
@@ -54,8 +63,14 @@ def encode_some(
     masses = weights if counted is None else weights[counted]
 
     def encode_column(j: int, column: np.ndarray) -> None:
+        if levels and levels[j]:
+            values = np.arange(levels[j], dtype=np.float64)
+            tables[j] = values, values
+            lacking[j] = np.isnan(column).any()
+            write_codes(j, column, values)
+            return
         number = np.zeros(SMALL, np.int64)
-        n_small, lacking[j] = _count_small(column, number) if counted is None else (0, False)
+        n_small, lacking[j] = count_small(column, number) if counted is None else (0, False)
         if 0 < n_small <= (max_bins or 256) and n_small + lacking[j] <= 256:
             _look_up(column, number, codes[j])
             values = np.flatnonzero(number).astype(np.float64)
@@ -92,10 +107,11 @@ def encode_some(
         codes = _widen(codes, wide)
     first = np.concatenate([[0], np.cumsum([len(upper) for _, upper in tables])]).astype(np.int64)
     upper = np.concatenate([upper for _, upper in tables])
-    if not max_bins:
-        return Columns(codes, first, upper, upper), bool(lacking.any())  # a code a value: held once
-    lower = np.concatenate([lower for lower, _ in tables])
-    return Columns(codes, first, lower, upper), bool(lacking.any())
+    lower = np.concatenate([lower for lower, _ in tables]) if max_bins else upper  # held once
+    columns = Columns(
+        codes, first, lower, upper, levels=np.array(levels, np.int64) if levels else ()
+    )
+    return columns, bool(lacking.any())
 
 
 def _widen(codes: np.ndarray, wide: dict[int, np.ndarray]) -> np.ndarray:
@@ -112,27 +128,31 @@ def _value_table(column, weights, max_bins: int) -> tuple[np.ndarray, np.ndarray
     values = np.sort(column)
     is_first = np.ones(len(values), np.bool_)
     is_first[1:] = values[1:] != values[:-1]
-    distinct = values[is_first]
+    distinct = values[is_first] + 0.0  # of -0.0 and 0.0 a sort has either first: here it is 0.0
     if not max_bins or len(distinct) <= max_bins:
         return distinct, distinct
-    upper = _quantiles(column, values, weights, max_bins)
+    upto = None if weights is None else np.cumsum(weights[np.argsort(column, kind="stable")])
+    return bin_bounds(distinct, values[bin_ends(len(values), upto, max_bins)])
+
+
+def bin_ends(n_rows: int, upto, max_bins: int) -> np.ndarray:
+    """Of rows in the order of their values, those that end `max_bins` bins of about equal weight,
+    the last among them; `upto` is the running sum of their weights, None if all weigh the same."""
+    if upto is None:
+        return -(-np.arange(1, max_bins + 1) * n_rows // max_bins) - 1
+    ends = np.searchsorted(upto, upto[-1] * np.arange(1, max_bins + 1) / max_bins)
+    return np.append(np.minimum(ends, n_rows - 1), n_rows - 1)
+
+
+def bin_bounds(distinct: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest and greatest value of each bin, given the values that end one."""
+    upper = np.unique(ends) + 0.0
     after = np.searchsorted(distinct, upper[:-1], side="right")
     return np.concatenate([distinct[:1], distinct[after]]), upper
 
 
-def _quantiles(column, values, weights, max_bins: int) -> np.ndarray:
-    """Observed values that end `max_bins` bins of about equal weight; the last is the greatest."""
-    if weights is None:
-        ends = -(-np.arange(1, max_bins + 1) * len(values) // max_bins) - 1
-        return np.unique(values[ends])
-    order = np.argsort(column, kind="stable")
-    mass = np.cumsum(weights[order])
-    ends = np.searchsorted(mass, mass[-1] * np.arange(1, max_bins + 1) / max_bins)
-    return np.unique(np.append(column[order[np.minimum(ends, len(values) - 1)]], values[-1]))
-
-
 @kernel()
-def _count_small(column, number):
+def count_small(column, number):
     """If all values are whole numbers in 0 … len(number) - 1 or missing, number those present from
     1 on, in order, and return how many there are, else 0; and whether any was seen to be missing.
     """
@@ -187,6 +207,9 @@ def standardised(columns: Columns, weights=None, n_jobs: int = 1) -> Columns:
     centre, scale = np.zeros((2, len(columns.codes)))
 
     def measure(j: int) -> None:
+        if len(columns.levels) and columns.levels[j]:
+            centre[j], scale[j] = 0.0, 1.0  # no number is made of categories
+            return
         values = columns.lower[columns.first[j] : columns.first[j + 1]]
         seen = np.bincount(columns.codes[j], weights, len(values))[: len(values)]
         seen = seen / seen.sum()

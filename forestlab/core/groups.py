@@ -15,6 +15,7 @@ NO_KEY = np.uint32(0xFFFFFFFF)  # of a row whose value is missing
 INSERTION = 20  # up to so many rows insertion beats the other sorts
 COUNTED = 4  # keys are sorted by counting if they span no more than this many values a row …
 BYTE = 256  # … or than one byte holds
+MOST_SETS = 256  # of few categories all sets are listed, more than there may be rows
 
 
 class Groups(NamedTuple):
@@ -40,6 +41,7 @@ class Groups(NamedTuple):
 
 def make_groups(n_rows: int, n_codes: int, n_slots: int) -> Groups:
     n_counts = min(n_codes, max(BYTE, COUNTED * n_rows))
+    n_cuts = max(n_rows, MOST_SETS)
     return Groups(
         np.empty(n_rows, np.uint32),
         np.empty(n_rows, np.uint64),
@@ -51,12 +53,12 @@ def make_groups(n_rows: int, n_codes: int, n_slots: int) -> Groups:
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
         np.empty(n_rows),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.empty(n_rows),
-        np.zeros(n_rows, np.bool_),
+        np.empty(n_cuts, np.int64),
+        np.empty(n_cuts),
+        np.empty(n_cuts),
+        np.empty(n_cuts),
+        np.empty(n_cuts),
+        np.zeros(n_cuts, np.bool_),
     )
 
 

@@ -7,21 +7,42 @@ The rows of a node are a stretch of the *arena*, two arrays of (row, weight)::
 
 Each node: gather its rows' targets, write its record and statistics, and if it may split, find the
 best split and push both children. Children are taken from the stack left first, so nodes stand in
-preorder. All that is random in a node is drawn from the node's own key (see rng).
+preorder. All that is random in a node is drawn from the node's own key (see rng). Where rows may go
+to both children the arena is another: see branching.
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 from forestlab.core.bands import make_evaluate_bands
+from forestlab.core.branching import FULL, lay_out, make_send_both, stay
+from forestlab.core.categories import (
+    Asked,
+    column_finder,
+    either,
+    either_best,
+    make_evaluate_sets,
+    make_list_sets,
+    make_open,
+    make_pool,
+    with_categories,
+)
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, Several
 from forestlab.core.jit import hold, jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES, Leaf, make_answer
-from forestlab.core.missing import MISSING, Missing, make_goes_left, make_scan, settle
+from forestlab.core.missing import (
+    MISSING,
+    Missing,
+    make_goes_left,
+    make_note_side,
+    make_scan,
+    make_settle,
+    row_for,
+)
 from forestlab.core.monotonic import make_constraint, with_signs
-from forestlab.core.node import make_choose, make_evaluate
-from forestlab.core.pairs import choose_pairs
+from forestlab.core.node import make_choose, make_evaluate, make_list_cuts, pick_one
+from forestlab.core.pairs import choose_pairs, keep_drawn
 from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Node
@@ -32,14 +53,16 @@ from forestlab.core.sides import make_measure, sides_of
 
 def make_send(learner: Learner, missing: Missing) -> Callable:
     """What sends a node's rows to its children."""
-    ready, goes_left = learner.ready, make_goes_left(learner, missing)
+    if missing.branches and missing.sides:
+        return make_send_both(learner)
+    goes_left, note_side = make_goes_left(learner, missing), make_note_side(learner, missing)
 
     @jitable
-    def send(plan, node, scratch, question):
-        """Put the rows that go left first, keeping the order; return how many."""
+    def send(plan, node, scratch, question, record, start):
+        """Put the rows that go left first, keeping the order; return how many go left and right."""
         rows, weights = node.rows, node.weights
         right_rows, right_weights = scratch.right_rows, scratch.right_weights
-        ready(plan, node, scratch, question)
+        note_side(plan, node, scratch, question, record)
         n_left = 0
         n_right = 0
         for i in range(rows.shape[0]):
@@ -52,20 +75,26 @@ def make_send(learner: Learner, missing: Missing) -> Callable:
                 n_right += 1
         for i in range(n_right):
             rows[n_left + i], weights[n_left + i] = right_rows[i], right_weights[i]
-        return n_left
+        return n_left, n_right
 
     return send
 
 
-@jitable
-def link(nodes, parent, child):
-    """Children come in preorder: the left one stands right behind its parent."""
-    if parent >= 0:
-        if child == parent + 1:
-            nodes[parent]["left"] = child
-        else:
-            nodes[parent]["right"] = child
-            settle(nodes[parent], nodes[parent + 1], nodes[child])
+def make_link(missing: Missing) -> Callable:
+    """What tells a node's parent of it."""
+    settle = make_settle(missing)
+
+    @jitable
+    def link(nodes, parent, child):
+        """Children come in preorder: the left one stands right behind its parent."""
+        if parent >= 0:
+            if child == parent + 1:
+                nodes[parent]["left"] = child
+            else:
+                nodes[parent]["right"] = child
+                settle(nodes[parent], nodes[parent + 1], nodes[child])
+
+    return link
 
 
 @jitable
@@ -89,12 +118,12 @@ def start_tree(scratch, features, n_rows, key):
 
 
 @jitable
-def push_children(scratch, i, start, middle, end, depth, parent, key):
-    """Have the right child wait at i, and the left one, which comes first, above it. What is
-    constant in their parent is noted at i."""
+def push_children(scratch, i, left, right, n_left, n_right, depth, parent, key):
+    """Have the right child wait at i, and the left one, which comes first, above it; `left` and
+    `right` are where their rows begin. What is constant in their parent is noted at i."""
     stack, constant = scratch.stack, scratch.constant
-    push(stack, i, middle, end, depth, parent, child_key(key, 1))
-    push(stack, i + 1, start, middle, depth, parent, child_key(key, 0))
+    push(stack, i, right, right + n_right, depth, parent, child_key(key, 1))
+    push(stack, i + 1, left, left + n_left, depth, parent, child_key(key, 0))
     for word in range(constant.shape[1]):
         constant[i + 1, word] = constant[i, word]
 
@@ -140,21 +169,62 @@ class KernelParts(NamedTuple):
     leaf: str = "mean"
     monotonic: bool = False  # answers only rise, or only fall, with some features
     several: bool = False  # targets of classes
+    lacking: bool = True  # values are missing, if they may be
+    categories: str = ""  # what is asked of them; "": all columns are numbers
 
 
-def make_chooser(criterion: Criterion | Entered | Several, parts: KernelParts) -> Callable:
+def open_categories(
+    criterion: Criterion | Entered | Several, parts: KernelParts
+) -> Callable | None:
+    """What puts the levels of a candidate in groups; None without categories."""
+    if not parts.categories:
+        return None
+    asked = Asked(
+        parts.categories,
+        criterion.task,
+        criterion.in_order,
+        sides_of(criterion).in_bins,
+        parts.monotonic,
+        SEARCHES[parts.search].draws,
+    )
+    missing = row_for(parts.missing, parts.lacking)
+    return make_open(asked, column_finder(LEARNERS[parts.learner]), missing)
+
+
+def make_learner(parts: KernelParts, open_levels: Callable | None) -> Learner:
+    """The weak learner, with what the data ask of it."""
+    learner = LEARNERS[parts.learner]
+    if open_levels is not None:
+        missing = row_for(parts.missing, parts.lacking)
+        learner = with_categories(learner, open_levels, missing)
+    return with_signs(learner) if parts.monotonic else learner
+
+
+def make_chooser(
+    learner: Learner,
+    criterion: Criterion | Entered | Several,
+    parts: KernelParts,
+    open_levels: Callable | None,
+) -> Callable:
     """What finds a node's best question."""
-    learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
+    search, missing = SEARCHES[parts.search], row_for(parts.missing, parts.lacking)
+    narrow = keep_drawn if parts.pairs else pick_one
+    scan = make_scan(criterion, parts.whole, missing, parts.monotonic)
+    list_cuts = make_list_cuts(learner, search, missing, sides_of(criterion).in_bins)
+    how = search, missing, scan, parts.counted, narrow
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
-        return make_choose(evaluate, learner.draw, parts.randomised)
-    learner = with_signs(learner) if parts.monotonic else learner
-    scan = make_scan(criterion, parts.whole, missing, parts.monotonic)
-    in_bins = sides_of(criterion).in_bins
-    cuts = learner, SEARCHES[parts.search], missing, scan, in_bins, parts.counted
+    else:
+        evaluate = make_evaluate(list_cuts, learner, *how)
+    if open_levels is not None:
+        column_of = column_finder(learner)
+        list_sets = make_list_sets(open_levels, search.draws, missing)
+        of_sets = make_evaluate_sets(list_sets, column_of, *how)
+        evaluate = either_best(column_of, of_sets, evaluate)
+        list_cuts = either(column_of, list_sets, list_cuts)
     if parts.pairs:
-        return choose_pairs(*cuts)
-    return make_choose(make_evaluate(*cuts), learner.draw, parts.randomised)
+        return choose_pairs(list_cuts, evaluate)
+    return make_choose(evaluate, learner.draw, parts.randomised)
 
 
 @made_from(CRITERIA, LEARNERS, SEARCHES, MISSING, LEAVES)
@@ -168,12 +238,16 @@ def grow_kernel(parts: KernelParts) -> Callable:
 
 def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: KernelParts) -> Callable:
     """The grower, not yet compiled: as plain Python it grows the same trees."""
-    learner, missing = LEARNERS[parts.learner], MISSING[parts.missing]
+    missing, open_levels = row_for(parts.missing, parts.lacking), open_categories(criterion, parts)
+    learner = make_learner(parts, open_levels)
+    branches = missing.branches and len(missing.sides) > 0
+    lay, link = lay_out if branches else stay, make_link(missing)
     measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)
     size, score = sides.size, sides.score
-    choose, send = make_chooser(criterion, parts), make_send(learner, missing)
-    write = learner.write
+    choose = make_chooser(learner, criterion, parts, open_levels)
+    ready, write, send = learner.ready, learner.write, make_send(learner, missing)
     begin = keeps_no_params if learner.draw is None else forget_params
+    begin_pool, has_room = make_pool(parts.categories)
     answer = make_answer(leaf)
     unbound, clip, hand_down = make_constraint(criterion.task, parts.monotonic)
 
@@ -181,17 +255,20 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
     def grow_held(plan, rows, weights, features, key, scratch, stop):
         """Grow one tree on (rows, weights), which are overwritten, with `features` (ascending).
 
-        Nodes and statistics are left in `scratch`; returns their number. `stop[0]` ends it early.
+        Nodes and statistics are left in `scratch`; returns their number, or FULL if there is no
+        room for them. `stop[0]` ends it early.
         """
         settings = plan.settings
         nodes, stats, constant = scratch.nodes, scratch.stats, scratch.constant
         start_tree(scratch, features, rows.shape[0], key)
+        rows, weights = lay(scratch, rows, weights)
         begin(scratch)
+        begin_pool(plan, scratch, features)
         unbound(scratch)
         features_left = scratch.features[: features.shape[0]]
         n_nodes, n_waiting = 0, 1
         root_weight = 0.0
-        while n_waiting > 0 and stop[0] == 0:
+        while n_waiting > 0 and stop[0] == 0 and has_room(scratch):
             n_waiting -= 1
             here = scratch.stack[n_waiting]
             start, end, depth, node_key = here["start"], here["end"], here["depth"], here["key"]
@@ -220,17 +297,23 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
             gain = max(before - question.score, 0.0) * settings.impurity_scale
             if question.candidate < 0 or gain < settings.min_impurity_decrease * root_weight:
                 continue
+            if branches and n_nodes + n_waiting + 2 > nodes.shape[0]:
+                return FULL
+            ready(plan, node, scratch, question)
             write(plan, scratch, question, record)
-            n_left = send(plan, node, scratch, question)
-            if n_left == 0 or n_left == end - start:  # numbers that rounding makes equal
+            n_left, n_right = send(plan, node, scratch, question, record, start)
+            if branches and n_left == FULL:
+                return FULL
+            if n_left == 0 or n_right == 0:  # numbers that rounding makes equal
                 write_node(record, end - start, weight, impurity * settings.impurity_scale)
                 continue
-            record["missing"] = question.missing
             hand_down(plan, node, scratch, question, n_left, n_waiting)
-            middle = start + n_left
-            push_children(scratch, n_waiting, start, middle, end, depth + 1, n_nodes - 1, node_key)
+            left, right = (start + n_right, start) if branches else (start, start + n_left)
+            push_children(
+                scratch, n_waiting, left, right, n_left, n_right, depth + 1, n_nodes - 1, node_key
+            )
             n_waiting += 2
-        return n_nodes
+        return n_nodes if has_room(scratch) else FULL
 
     def grow(plan, rows, weights, features, key, scratch, stop):
         return grow_held(hold(plan), rows, weights, features, key, hold(scratch), stop)

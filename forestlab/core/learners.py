@@ -12,7 +12,8 @@ them keys by which they would be sorted again.
 Where values may be missing, `project_some` is asked instead: it gives rows without a value NO_KEY,
 and returns the least and the greatest key of the others; if there are none, a least above the
 greatest. `group_some` is asked instead of `group`. `lacks` tells such rows from the others, which
-alone `goes_left` is then asked about.
+alone `goes_left` is then asked about. What a row without a value may count for is the candidate's
+`typical` value; `lies_left` tells the side of a question on which that is (see typical).
 """
 
 from collections.abc import Callable
@@ -42,6 +43,7 @@ from forestlab.core.projections import (
     quadratic_numbers,
     quadratic_write,
 )
+from forestlab.core.typical import axis_typical, number_lies_left, number_typical
 
 
 @jitable
@@ -66,27 +68,32 @@ def axis_project(plan, node, scratch, feature):
     return np.int64(least), np.int64(greatest)
 
 
-@jitable
-def axis_project_some(plan, node, scratch, feature):
-    """As `axis_project`. A column that is partly missing varies, as one may ask whether it is
-    known; one that is wholly missing does not."""
-    codes, rows, keys = plan.columns.codes, node.rows, scratch.groups.keys
-    absent = np.uint32(missing_code(plan.columns, feature))
-    least = np.uint32(0xFFFFFFFF)
-    greatest = np.uint32(0)
-    n_known = 0
-    for i in range(rows.shape[0]):
-        code = np.uint32(codes[feature, rows[i]])
-        if code == absent:
-            keys[i] = NO_KEY
-            continue
-        keys[i] = code
-        least = min(least, code)
-        greatest = max(greatest, code)
-        n_known += 1
-    if n_known == 0 or (n_known == rows.shape[0] and least == greatest):
-        set_bit(node.constant, feature)
-    return np.int64(least), np.int64(greatest)
+def make_project_some(missing_code: Callable) -> Callable:
+    """As `axis_project`, where values may be missing, given what tells the code of these."""
+
+    @jitable
+    def project_some(plan, node, scratch, feature):
+        """A column that is partly missing varies, as one may ask whether it is known; one that is
+        wholly missing does not."""
+        codes, rows, keys = plan.columns.codes, node.rows, scratch.groups.keys
+        absent = np.uint32(missing_code(plan.columns, feature))
+        least = np.uint32(0xFFFFFFFF)
+        greatest = np.uint32(0)
+        n_known = 0
+        for i in range(rows.shape[0]):
+            code = np.uint32(codes[feature, rows[i]])
+            if code == absent:
+                keys[i] = NO_KEY
+                continue
+            keys[i] = code
+            least = min(least, code)
+            greatest = max(greatest, code)
+            n_known += 1
+        if n_known == 0 or (n_known == rows.shape[0] and least == greatest):
+            set_bit(node.constant, feature)
+        return np.int64(least), np.int64(greatest)
+
+    return project_some
 
 
 @jitable
@@ -139,13 +146,20 @@ class Learner(NamedTuple):
     project_some: Callable | None = None
     group_some: Callable | None = None
     lacks: Callable | None = None  # as `goes_left`: is the row's value missing?
+    # (plan, node, scratch, candidate) → what `lies_left` takes first, before the keys and the
+    # numbers of a question: low, high, cut_low, cut_high. Of cuts in order it lies left of all from
+    # some cut on.
+    typical: Callable = axis_typical
+    lies_left: Callable = number_lies_left
 
 
 def _projection(draw: Callable, find_numbers: Callable, write: Callable, n_factors) -> Learner:
     """One whose candidates are drawn, and whose numbers are grouped node by node."""
     group, ready = make_group(find_numbers), make_ready(find_numbers)
     plain = Learner(None, local_ends, ready, number_left, write, draw, n_factors, group)
-    return plain._replace(group_some=make_group_some(find_numbers), lacks=number_lacks)
+    return plain._replace(
+        group_some=make_group_some(find_numbers), lacks=number_lacks, typical=number_typical
+    )
 
 
 AXIS_LEARNER = Learner(
@@ -154,7 +168,7 @@ AXIS_LEARNER = Learner(
     nothing_to_ready,
     axis_left,
     axis_write,
-    project_some=axis_project_some,
+    project_some=make_project_some(missing_code),
     lacks=axis_lacks,
 )
 OBLIQUE_LEARNER = _projection(draw_oblique, oblique_numbers, oblique_write, lambda n: n)

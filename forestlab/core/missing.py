@@ -5,12 +5,23 @@ them NO_KEY, `number_missing` the key after the greatest that is known::
 
     known groups  | a | b | c |  missing        cuts: a|b, b|c, and c|missing: "is it known?"
 
-So every cut has them on its right. Where sides are *learned* each cut is scored once more, with the
-last group on its left, and the better side wins; the right one if they are within a tie. Either way
-missing rows count among those that a leaf must have.
+So every cut has them on its right. Three things may become of them:
 
-A node that has seen no missing value of what it asks about sends one that comes later to the
-heavier child, to the left one if they are equal but for rounding.
+- *learned*: each cut is scored once more, with the last group on its left, and the better side
+  wins; the right one if they are within a tie.
+- *branch*: they go where the typical value of the others goes (see typical). Each cut has the score
+  of that side, and whether a value is known is no question.
+- *both*: they go both ways, with a share of their weight each (see branching). A cut is scored by
+  the rows that are known; to that comes what the others add to the score of the node, whatever its
+  cuts. So in units of weight × impurity the gain is that of the known rows alone, and candidates
+  that lack more or fewer of them compare. Nor is it a question whether a value is known.
+
+Missing rows count among those that a leaf must have, but where they go both ways: there each side
+must have enough rows that are known.
+
+A node that has seen no missing value of what it asks about sends one that comes later, if sides are
+learned, to the heavier child, to the left one if they are equal but for rounding; else where its
+typical value goes, or both ways.
 """
 
 from collections.abc import Callable
@@ -18,17 +29,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import LEFT, RIGHT, UNSEEN
+from forestlab.core.arrays import BOTH, LEFT, RIGHT, UNSEEN
+from forestlab.core.bits import set_bit
+from forestlab.core.branching import make_note_shares, make_scan_known
 from forestlab.core.criteria import Criterion, Entered, Several
-from forestlab.core.groups import NO_KEY, group_keys
+from forestlab.core.groups import NO_KEY, Grouped, group_keys
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
 from forestlab.core.monotonic import make_scan_allowed
-from forestlab.core.search import TIE, Search, admits_known, cut_scanner, enough_rows
+from forestlab.core.search import (
+    TIE,
+    Look,
+    Search,
+    admits_known,
+    cut_scanner,
+    enough_rows,
+    propose_all,
+)
 
 
 class Missing(NamedTuple):
     sides: tuple[int, ...]  # that missing rows are tried on; none: no value is missing
+    asks: bool = False  # whether a value is known is a question
+    by_typical: bool = False  # the typical value decides between sides
+    branches: bool = False  # rows go both ways
 
 
 # ---- keys --------------------------------------------------------------------------------------
@@ -43,11 +67,15 @@ def make_group(learner: Learner, missing: Missing) -> Callable:
         return grouping
     project: Any = learner.project_some if missing.sides else learner.project
     number = number_missing if missing.sides else all_known
+    must_vary = len(missing.sides) > 0 and not missing.asks
 
     @jitable
     def group(plan, node, scratch, candidate, in_bins):
         n_rows = node.rows.shape[0]
         least, known = project(plan, node, scratch, candidate)
+        if must_vary and least >= known:  # there is nothing to ask, here and below
+            set_bit(node.constant, candidate)
+            return Grouped(1, known, known, known, False)
         greatest = number(scratch.groups, n_rows, least, known)
         return group_keys(scratch, n_rows, least, known, greatest, in_bins)
 
@@ -93,15 +121,12 @@ def admits_either(groups, look, g, least):
 
 
 @jitable
-def propose_either(scratch, n_groups, least):
-    """List every cut that leaves enough rows, whichever way the missing ones go; return how many.
-
-    For every search: one for boundaries lists fewer only where no row is missing, so that it still
-    finds as good a cut as any.
-    """
+def propose_either(scratch, n_groups, n_first, least):
+    """List those of the first cuts that leave enough rows, whichever way the missing ones go;
+    return how many."""
     groups = scratch.groups
     n_cuts = 0
-    for g in range(n_groups - 1):
+    for g in range(n_first):
         if enough_rows(groups, n_groups, g, least) or enough_with_left(groups, n_groups, g, least):
             groups.cuts[n_cuts] = g
             n_cuts += 1
@@ -109,38 +134,85 @@ def propose_either(scratch, n_groups, least):
 
 
 def make_propose(search: Search, learner: Learner, missing: Missing) -> Callable:
-    """What lists the cuts of a candidate that are looked at."""
-    tried, draws = len(missing.sides) > 0, search.draws
+    """What lists the cuts of a candidate that are looked at.
+
+    Where rows are missing it is the same for every search that draws none: one for boundaries
+    lists fewer only where none is, so that it still finds as good a cut as any.
+    """
+    tried, draws, asks = len(missing.sides) > 0, search.draws, missing.asks
+    either, branches = tried and not missing.branches, missing.branches
     propose_known = search.propose
     if draws:
-        propose_known = search.propose(learner.ends, admits_either if tried else admits_known)
+        propose_known = search.propose(learner.ends, admits_either if either else admits_known)
 
     @jitable
     def propose(plan, node, scratch, look, some_missing):
-        if tried and some_missing and not draws:
-            return propose_either(scratch, look.n_groups, plan.settings.min_samples_leaf)
-        return propose_known(plan, node, scratch, look)
+        if not tried or not some_missing:
+            return propose_known(plan, node, scratch, look)
+        if not asks and look.n_known == 1:
+            return 0
+        if branches:
+            look = Look(look.candidate, look.pick, look.n_known, look.n_known, look.first_key)
+        if draws:
+            return propose_known(plan, node, scratch, look)
+        if branches:
+            return propose_all(plan, node, scratch, look)
+        n_first = look.n_groups - 1 if asks else look.n_known - 1
+        return propose_either(scratch, look.n_groups, n_first, plan.settings.min_samples_leaf)
 
     return propose
+
+
+def make_first_left(learner: Learner, missing: Missing, number_of: Callable) -> Callable:
+    """What finds the first of the listed cuts at which missing rows go left, if the typical value
+    decides. `number_of` tells where a listed cut lies."""
+    if not (missing.sides and missing.by_typical):
+        return none_decided
+    typical_of, lies_left = learner.typical, learner.lies_left
+
+    @jitable
+    def first_left(plan, node, scratch, candidate, grouped, n_cuts, some_missing):
+        if not some_missing or n_cuts == 0:
+            return 0
+        groups, typical = scratch.groups, typical_of(plan, node, scratch, candidate)
+        low, high = 0, n_cuts
+        while low < high:
+            c = (low + high) >> 1
+            key = grouped.first_key + groups.key[groups.cuts[c]]
+            number = number_of(plan, node, scratch, candidate, grouped, c)
+            if lies_left(typical, -1, key, -np.inf, number):
+                high = c
+            else:
+                low = c + 1
+        return low
+
+    return first_left
+
+
+@jitable
+def none_decided(plan, node, scratch, candidate, grouped, n_cuts, some_missing):
+    return 0
 
 
 # ---- scores ------------------------------------------------------------------------------------
 
 
 @jitable
-def note_right(groups, n_groups, n_cuts, least_rows):
-    """Keep the scores that were found with missing rows on the right, where they may be there."""
+def note_right(groups, n_groups, n_cuts, least_rows, end):
+    """Keep the scores that were found with missing rows on the right, where they may be there: at
+    cuts before the end."""
     for c in range(n_cuts):
-        may = enough_rows(groups, n_groups, groups.cuts[c], least_rows)
+        may = c < end and enough_rows(groups, n_groups, groups.cuts[c], least_rows)
         groups.if_right[c] = groups.scores[c] if may else np.inf
 
 
 @jitable
-def better_side(groups, n_groups, n_cuts, least_rows):
-    """Let each cut have the score of its better side; return the least."""
+def better_side(groups, n_groups, n_cuts, least_rows, first):
+    """Let each cut have the score of its better side, the left one only from the first on; return
+    the least."""
     scores, least = groups.scores, np.inf
     for c in range(n_cuts):
-        may = enough_with_left(groups, n_groups, groups.cuts[c], least_rows)
+        may = c >= first and enough_with_left(groups, n_groups, groups.cuts[c], least_rows)
         scores[c] = min(scores[c] if may else np.inf, groups.if_right[c])
         least = min(least, scores[c])
     return least
@@ -150,13 +222,15 @@ def make_scan(
     criterion: Criterion | Entered | Several, whole: bool, missing: Missing, monotonic: bool = False
 ) -> Callable:
     """What scores the listed cuts, on the sides that are tried, and returns the least score."""
-    tried = len(missing.sides) > 0
+    tried, by_typical = len(missing.sides) > 0, missing.by_typical
+    if tried and missing.branches:
+        return make_scan_known(criterion)
     scan_side = cut_scanner(criterion, whole, tried)
     if monotonic:
         scan_side = make_scan_allowed(scan_side, criterion.task)
 
     @jitable
-    def scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing):
+    def scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing, first_left):
         if not tried:
             return scan_side(plan, node, scratch, n_groups, n_cuts, dense, False)
         groups, least_rows = scratch.groups, plan.settings.min_samples_leaf
@@ -164,8 +238,11 @@ def make_scan(
         for turn in range(2 if some_missing else 1):  # a loop, so that it is compiled once
             least = scan_side(plan, node, scratch, n_groups, n_cuts, dense, turn == 1)
             if some_missing and turn == 0:
-                note_right(groups, n_groups, n_cuts, least_rows)
-        return better_side(groups, n_groups, n_cuts, least_rows) if some_missing else least
+                end = first_left if by_typical else n_cuts
+                note_right(groups, n_groups, n_cuts, least_rows, end)
+        if not some_missing:
+            return least
+        return better_side(groups, n_groups, n_cuts, least_rows, first_left)
 
     return scan
 
@@ -175,6 +252,8 @@ def make_scan(
 
 def make_side(missing: Missing) -> Callable:
     """What tells the side of missing rows at listed cut c."""
+    if missing.branches and missing.sides:
+        return both_sides
     return learned_side if missing.sides else unseen
 
 
@@ -184,7 +263,13 @@ def unseen(groups, c, tie, some_missing):
 
 
 @jitable
+def both_sides(groups, c, tie, some_missing):
+    return BOTH if some_missing else UNSEEN
+
+
+@jitable
 def learned_side(groups, c, tie, some_missing):
+    """Where the typical value decided, the other side has no score."""
     if not some_missing:
         return UNSEEN
     return RIGHT if groups.if_right[c] <= groups.scores[c] + tie else LEFT
@@ -206,6 +291,44 @@ def make_goes_left(learner: Learner, missing: Missing) -> Callable:
     return goes_left
 
 
+def make_note_side(learner: Learner, missing: Missing) -> Callable:
+    """What notes in a node's record where missing rows go, before the rows are sent there."""
+    if missing.by_typical:
+        return make_note_typical(learner)
+    if missing.branches:
+        return make_note_shares(learner)
+    return note_side
+
+
+@jitable
+def note_side(plan, node, scratch, question, record):
+    record["missing"] = question.missing
+
+
+def make_note_typical(learner: Learner) -> Callable:
+    typical_of, lies_left = learner.typical, learner.lies_left
+
+    @jitable
+    def note_typical(plan, node, scratch, question, record):
+        record["missing"] = question.missing
+        if question.missing == UNSEEN:
+            typical = typical_of(plan, node, scratch, question.candidate)
+            ends = question.low, question.high, question.cut_low, question.cut_high
+            record["missing"] = UNSEEN + (LEFT if lies_left(typical, *ends) else RIGHT)
+
+    return note_typical
+
+
+def make_settle(missing: Missing) -> Callable:
+    """What settles where a value goes that is missing for the first time, unless that is noted."""
+    return is_settled if missing.by_typical or missing.branches else settle
+
+
+@jitable
+def is_settled(parent, left, right):
+    """It was noted before."""
+
+
 @jitable
 def settle(parent, left, right):
     """Where a value goes that is missing for the first time, once both children's weights are
@@ -220,5 +343,12 @@ def settle(parent, left, right):
 
 MISSING: dict[str, Missing] = {
     "error": Missing(()),
-    "learned": Missing((RIGHT, LEFT)),
+    "learned": Missing((RIGHT, LEFT), asks=True),
+    "branch": Missing((RIGHT, LEFT), by_typical=True),
+    "both": Missing((BOTH,), branches=True),
 }
+
+
+def row_for(missing: str, lacking: bool) -> Missing:
+    """The row of a kernel, for data that lack values or not."""
+    return MISSING[missing] if lacking else MISSING[missing]._replace(sides=())

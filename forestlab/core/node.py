@@ -22,7 +22,7 @@ from forestlab.core.bits import has_bit
 from forestlab.core.groups import Grouped, empty_if_dense
 from forestlab.core.jit import jitable
 from forestlab.core.learners import Learner
-from forestlab.core.missing import Missing, make_group, make_propose, make_side
+from forestlab.core.missing import Missing, make_first_left, make_group, make_propose, make_side
 from forestlab.core.rng import (
     NODE_FEATURES,
     PARAMETERS,
@@ -134,13 +134,33 @@ def pick_one(plan, node, scratch, candidate, pick, n_cuts):
     return min(n_cuts, 1)
 
 
+def make_number_of(learner: Learner, search: Search) -> Callable:
+    """What tells where a listed cut lies."""
+    ends, draws = learner.ends, search.draws
+
+    @jitable
+    def number_of(plan, node, scratch, candidate, grouped, c):
+        groups = scratch.groups
+        if draws:
+            return groups.numbers[c]
+        cut, first = groups.cuts[c], grouped.first_key
+        low, high = first + groups.key[cut], first + groups.key[cut + 1]
+        if high > grouped.last_known:
+            return np.inf  # it is known
+        below = ends(plan, node, scratch, candidate, low)[1]
+        above = ends(plan, node, scratch, candidate, high)[0]
+        return cut_between(below, above, plan.settings.midpoint)
+
+    return number_of
+
+
 def make_evaluate(
-    learner: Learner, search: Search, missing: Missing, scan: Callable, in_bins: bool,
-    counted: bool, narrow: Callable = pick_one,
+    list_cuts: Callable, learner: Learner, search: Search, missing: Missing, scan: Callable,
+    counted: bool, narrow: Callable,
 ) -> Callable:  # fmt: skip
     """What finds the best question about one candidate; `counted` cuts are counted too."""
-    ends, draws = learner.ends, search.draws
-    list_cuts, side_of = make_list_cuts(learner, search, missing, in_bins), make_side(missing)
+    draws, number_of, side_of = search.draws, make_number_of(learner, search), make_side(missing)
+    first_left_of = make_first_left(learner, missing, number_of)
 
     @jitable
     def evaluate(plan, node, scratch, candidate, least_so_far, pick):
@@ -159,22 +179,16 @@ def make_evaluate(
         if counted:
             scratch.scored[0] += n_cuts
         some_missing, n_groups, dense = listed.some_missing, grouped.n_groups, grouped.dense
-        best = scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing)
+        first_left = first_left_of(plan, node, scratch, candidate, grouped, n_cuts, some_missing)
+        best = scan(plan, node, scratch, n_groups, n_cuts, dense, some_missing, first_left)
         empty_if_dense(scratch, grouped)
         if not best <= least_so_far + node.tie or best == np.inf:
             return nothing()
         c = lowest_within(groups, n_cuts, best + node.tie)
         cut, side = groups.cuts[c], side_of(groups, c, node.tie, some_missing)
-        first = grouped.first_key
-        low, high = first + groups.key[cut], first + groups.key[cut + 1]
-        number = np.inf  # it is known
-        if draws:
-            number = groups.numbers[c]
-        elif high <= grouped.last_known:
-            below = ends(plan, node, scratch, candidate, low)[1]
-            above = ends(plan, node, scratch, candidate, high)[0]
-            number = cut_between(below, above, plan.settings.midpoint)
-        return Question(best, candidate, -1, low, -np.inf, number, side)
+        key = grouped.first_key + groups.key[cut]
+        number = number_of(plan, node, scratch, candidate, grouped, c)
+        return Question(best, candidate, -1, key, -np.inf, number, side)
 
     return evaluate
 

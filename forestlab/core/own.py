@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestlab.core.criteria import CRITERIA, Criterion
+from forestlab.core.groups import POSITION
 from forestlab.core.leaves import Leaf
 from forestlab.core.several import first_slots, make_gather
 from forestlab.core.tasks import TASKS
@@ -77,7 +78,8 @@ def own_criterion(own: Own, y: np.ndarray, classes_each: tuple[int, ...] = ()) -
             sums[1] = held(rows, weights)
         return pure
 
-    return Criterion(own.task, gather, own_add, own_score, own_impurity, scan=own_scan(held))
+    scan, hold = own_scan(held), own_hold(held)
+    return Criterion(own.task, gather, own_add, own_score, own_impurity, scan=scan, hold=hold)
 
 
 def own_add(side, slot, amount, numbers):
@@ -96,9 +98,9 @@ def own_impurity(score, total, numbers, stats):
 def own_scan(held: Callable) -> Callable:
     def scan(plan, node, scratch, n_groups, n_cuts, dense, last_left):
         """Score the listed cuts, and return the least score; the last group may be on the left."""
-        groups, n = scratch.groups, len(node.rows)
-        order = np.argsort(groups.keys[:n], kind="stable")
-        rows, weights = node.rows[order], node.weights[order]
+        groups = scratch.groups
+        rows, weights = own_rows(node, groups, n_groups)
+        n = len(rows)
         place = np.arange(n)
         always_left = place >= (groups.end[n_groups - 2] if last_left else n)
         for c in range(n_cuts):
@@ -109,6 +111,19 @@ def own_scan(held: Callable) -> Callable:
         return groups.scores[:n_cuts].min(initial=np.inf)
 
     return scan
+
+
+def own_hold(held: Callable) -> Callable:
+    def hold(plan, node, scratch, n_groups):
+        return held(*own_rows(node, scratch.groups, n_groups))
+
+    return hold
+
+
+def own_rows(node, groups, n_groups: int):
+    """The rows of the first groups, in their order, and their weights."""
+    order = groups.order[: groups.end[n_groups - 1]] & POSITION
+    return node.rows[order], node.weights[order]
 
 
 def own_leaf(own: Own) -> Leaf:

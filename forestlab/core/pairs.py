@@ -22,11 +22,8 @@ from forestlab.core.bits import has_bit
 from forestlab.core.groups import empty_if_dense
 from forestlab.core.jit import jitable
 from forestlab.core.lazy_shuffle import first_of_shuffled
-from forestlab.core.learners import Learner
-from forestlab.core.missing import Missing
-from forestlab.core.node import best_of, keep, make_evaluate, make_list_cuts, sort_front
+from forestlab.core.node import best_of, keep, sort_front
 from forestlab.core.rng import PARAMETERS, stream
-from forestlab.core.search import Search
 
 
 def make_count_pairs(list_cuts: Callable) -> Callable:
@@ -58,11 +55,10 @@ def keep_drawn(plan, node, scratch, feature, first, n_cuts):
     return n_kept
 
 
-def choose_pairs(
-    learner: Learner, search: Search, missing: Missing, scan: Callable, in_bins: bool, counted: bool
-) -> Callable:
-    evaluate = make_evaluate(learner, search, missing, scan, in_bins, counted, keep_drawn)
-    count_pairs = make_count_pairs(make_list_cuts(learner, search, missing, in_bins))
+def choose_pairs(list_cuts: Callable, evaluate: Callable) -> Callable:
+    """Given what lists the cuts of a feature, and what finds the best of those that `keep_drawn`
+    keeps."""
+    count_pairs = make_count_pairs(list_cuts)
 
     @jitable
     def choose(plan, node, scratch):

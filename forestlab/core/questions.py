@@ -68,14 +68,17 @@ def range_side(node, bits, number):
 
 @jitable
 def category_side(node, bits, number):
-    """bits: [number of words, words …]; what is no category of the set goes right."""
+    """bits: [number of words, words of those that go left …, words of those that are known …]; one
+    that is not known goes where missing values go."""
     start = node["bits"]
     n_words = np.int64(bits[start])
     if not 0.0 <= number < 64 * n_words or number != np.floor(number):
-        return np.uint8(RIGHT)
+        return node["missing"] & np.uint8(SIDE)
     category = np.int64(number)
-    word = bits[start + 1 + (category >> 6)]
-    return np.uint8(RIGHT) - np.uint8((word >> np.uint64(category & 63)) & np.uint64(1))
+    place, bit = start + 1 + (category >> 6), np.uint64(category & 63)
+    if (bits[place + n_words] >> bit) & np.uint64(1) == np.uint64(0):
+        return node["missing"] & np.uint8(SIDE)
+    return np.uint8(RIGHT) - np.uint8((bits[place] >> bit) & np.uint64(1))
 
 
 # ---- no question -------------------------------------------------------------------------------
@@ -263,8 +266,9 @@ def renumbered(tree: Tree, features: np.ndarray) -> Tree:
     return tree._replace(nodes=nodes, params=params)
 
 
-def check_questions(tree: Tree, n_features: int) -> None:
-    """Raise ValueError unless all that questions name is there."""
+def check_questions(tree: Tree, n_features: int, levels: Sequence[int] = ()) -> None:
+    """Raise ValueError unless all that questions name is there; `levels` is how many each feature
+    has, if any of them is one of categories."""
     nodes = tree.nodes
     _check(np.isin(nodes["kind"], [LEAF, *KINDS]).all(), "kinds of node")
     for kind, row in KINDS.items():
@@ -273,9 +277,13 @@ def check_questions(tree: Tree, n_features: int) -> None:
         if row.by_category:
             for start in nodes["bits"][nodes["kind"] == kind]:
                 _check(0 <= start < len(tree.bits), "categories")
-                _check(tree.bits[start] <= len(tree.bits) - start - 1, "categories")
+                _check(2 * int(tree.bits[start]) <= len(tree.bits) - start - 1, "categories")
         if row.names_feature:
             _check_features(nodes["feature"][nodes["kind"] == kind], n_features)
+        if row.by_category:
+            for i in np.flatnonzero(nodes["kind"] == kind) if len(levels) else ():
+                most = levels[nodes["feature"][i]]
+                _check(max(categories(tree, int(i)), default=-1) < most, "categories")
 
 
 def _check_features(numbers: np.ndarray, n_features: int) -> None:
@@ -297,6 +305,8 @@ def _check(holds: Any, what: str) -> None:
 
 
 # ---- in words ----------------------------------------------------------------------------------
+
+MOST_LISTED, FEW_LISTED = 6, 3  # categories of a set: of more than so many, only so few are listed
 
 
 def short(number: float) -> str:
@@ -356,23 +366,83 @@ def terms(tree: Tree, i: int) -> list[tuple[int, float]]:
 
 def categories(tree: Tree, i: int) -> list[int]:
     """The categories that node i sends left."""
-    pool = tree.bits[tree.nodes["bits"][i] :].tolist()
-    words = enumerate(pool[1 : 1 + pool[0]])
-    return [64 * k + bit for k, word in words for bit in range(64) if word >> bit & 1]
+    return _numbers_in(_bits_of(tree, i)[0])
 
 
-def condition(tree: Tree, i: int, names: Sequence[str]) -> str:
-    """What sends a row left at inner node i, such as "salary ≤ 50000" or "2 < a ≤ 3"."""
+def known_categories(tree: Tree, i: int) -> list[int]:
+    """The categories that node i sends by its set; all others go where missing values go."""
+    return _numbers_in(_bits_of(tree, i)[1])
+
+
+def _bits_of(tree: Tree, i: int) -> tuple[list[int], list[int]]:
+    """The words of those that go left, and of those that are known."""
+    pool = tree.bits[tree.nodes["bits"][i] :]
+    n = int(pool[0])
+    return pool[1 : 1 + n].tolist(), pool[1 + n : 1 + 2 * n].tolist()
+
+
+def _numbers_in(words: list[int]) -> list[int]:
+    return [64 * k + bit for k, word in enumerate(words) for bit in range(64) if word >> bit & 1]
+
+
+def named(tree: Tree, i: int, numbers: list[int], levels: Sequence | None = None) -> list:
+    """Categories of node i's feature as a person calls them.
+
+    Parameters
+    ----------
+    levels : for each feature its levels by their numbers, or None; None: numbers are all there is
+    """
+    own = None if levels is None else levels[tree.nodes["feature"][i]]
+    return numbers if own is None else own[[k for k in numbers if k < len(own)]].tolist()
+
+
+def _sets(tree: Tree, i: int, levels: Sequence | None) -> dict[str, list]:
+    """What goes left, and, unless that is all else, what goes right, for a description."""
+    own = None if levels is None else levels[tree.nodes["feature"][i]]
+    left, known = categories(tree, i), known_categories(tree, i)
+    n_there = 64 * len(_bits_of(tree, i)[1]) if own is None else len(own)
+    found = {"in": named(tree, i, left, levels)}
+    if set(known) >= set(range(n_there)):
+        return found
+    right = sorted(number for number in set(known) - set(left) if number < n_there)
+    return found | {"not_in": named(tree, i, right, levels)}
+
+
+def _set_text(words: list) -> str:
+    """{a, b, c}; of many the first: {a, b, c and 9 more}"""
+    texts = [short(word) if isinstance(word, float) else str(word) for word in words]
+    if len(texts) > MOST_LISTED:
+        return f"{{{', '.join(texts[:FEW_LISTED])} and {len(texts) - FEW_LISTED} more}}"
+    return f"{{{', '.join(texts)}}}"
+
+
+def _asks_known(tree: Tree, i: int) -> bool:
+    """Does every known value go left at inner node i, and a missing one right?"""
+    node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
+    if node["missing"] & SIDE != RIGHT:
+        return False
+    if row.by_category:
+        return categories(tree, i) == known_categories(tree, i)
+    return node["cut_low"] == -np.inf and node["cut_high"] == np.inf
+
+
+def condition(tree: Tree, i: int, names: Sequence[str], levels: Sequence | None = None) -> str:
+    """What sends a row left at inner node i, such as "salary ≤ 50000", "2 < a ≤ 3" or "a is known";
+    `levels` as in `named`."""
     node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
     asked = row.words(tree, i, names)
+    if _asks_known(tree, i):
+        return f"{asked} is known"
     if row.by_category:
-        return f"{asked} in {{{', '.join(map(str, categories(tree, i)))}}}"
+        return f"{asked} in {_set_text(named(tree, i, categories(tree, i), levels))}"
     low = "" if node["cut_low"] == -np.inf else f"{short(node['cut_low'])} < "
     return f"{low}{asked} ≤ {short(node['cut_high'])}"
 
 
-def described(tree: Tree, i: int, names: Sequence[str]) -> dict[str, Any]:
-    """What inner node i asks, as a description of a tree has it."""
+def described(
+    tree: Tree, i: int, names: Sequence[str], levels: Sequence | None = None
+) -> dict[str, Any]:
+    """What inner node i asks, as a description of a tree has it; `levels` as in `named`."""
     node, row = tree.nodes[i], KINDS[tree.nodes["kind"][i]]
     if not row.key:
         raise ValueError(
@@ -380,7 +450,7 @@ def described(tree: Tree, i: int, names: Sequence[str]) -> dict[str, Any]:
         )
     piece = {row.key: row.describe(tree, i, names)}
     if row.by_category:
-        return piece | {"in": categories(tree, i)}
+        return piece | _sets(tree, i, levels)
     if node["cut_low"] == -np.inf:
         return piece | {"cut": float(node["cut_high"])}
     return piece | {"between": [float(node["cut_low"]), float(node["cut_high"])]}

@@ -7,6 +7,7 @@ import numpy as np
 from forestlab.core.arrays import NODE, Columns, Settings
 from forestlab.core.groups import Groups, make_groups
 from forestlab.core.lazy_shuffle import Swapped, make_swapped
+from forestlab.core.levels import Categories, make_categories
 from forestlab.core.monotonic import Bounds, make_bounds
 from forestlab.core.projections import Projections, make_projections
 
@@ -50,7 +51,7 @@ class Question(NamedTuple):
     high: int
     cut_low: float
     cut_high: float
-    missing: int  # where rows go whose number is missing: LEFT or RIGHT; UNSEEN: there are none
+    missing: int  # where rows go whose number is missing: LEFT, RIGHT or BOTH; UNSEEN: none is
 
 
 WAITING = np.dtype(
@@ -77,13 +78,24 @@ QUESTION = np.dtype(
 )
 
 
+class Arena(NamedTuple):
+    """Rows of the nodes that wait, where they may stand in several: see branching."""
+
+    rows: np.ndarray  # (room,) uint32
+    weights: np.ndarray  # (room,) float64
+    shares: np.ndarray  # (room,) float64: how much of the row is here
+    right_shares: np.ndarray  # (n,) float64: of rows on their way to the right child
+
+
 class Bands(NamedTuple):
     """Scratch of one thread."""
 
-    held: np.ndarray  # (SEGMENTS, n_slots) float64: what each segment holds
+    # (SEGMENTS + 1, n_slots) float64: what each segment holds, and behind them what is missing
+    held: np.ndarray
     before: np.ndarray  # (SEGMENTS, n_slots) float64: what it and those before it hold
     after: np.ndarray  # (SEGMENTS, n_slots) float64: what it and those after it hold
     scores: np.ndarray  # float64: of each band
+    if_right: np.ndarray  # float64: likewise, if missing rows are outside
 
 
 class Pairs(NamedTuple):
@@ -135,6 +147,8 @@ class Scratch(NamedTuple):
     answers: Answers | tuple[()]
     memo: np.ndarray | tuple[()]  # float64: what a criterion notes of the node at hand
     bounds: Bounds | tuple[()]
+    arena: Arena | tuple[()]
+    categories: Categories | tuple[()] = ()
 
 
 class Sizes(NamedTuple):
@@ -150,6 +164,9 @@ class Sizes(NamedTuple):
     n_side: int = 0  # numbers of a side; 0: a number a slot
     n_memo: int = 0
     bounded: bool = False  # what nodes answer
+    room: int = 0  # for rows that stand in several nodes; 0: they do not
+    n_levels: int = 0  # most that a column of categories has
+    more: int = 1  # how many times as much room for sets of these as at first
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
@@ -157,7 +174,8 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
     n_slots, n_parts = sizes.n_slots, sizes.n_parts
     n_side = sizes.n_side or n_slots
     deepest = min(n_rows, settings.max_depth) + 2
-    most_nodes = 2 * min(max(1, n_rows // settings.min_samples_leaf), 2 ** min(deepest, 40))
+    n_pieces = sizes.room or n_rows
+    most_nodes = 2 * min(max(1, n_pieces // settings.min_samples_leaf), 2 ** min(deepest, 40))
     n_candidates = n_features if settings.pairs else max(n_features, settings.rho)
     if settings.n_terms:
         n_candidates = max(n_candidates, settings.max_features)
@@ -192,7 +210,15 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         make_answers(most_nodes, sizes.n_means) if sizes.n_means else (),
         np.empty(sizes.n_memo) if sizes.n_memo else (),
         make_bounds(deepest) if sizes.bounded else (),
+        make_arena(sizes.room, n_rows) if sizes.room else (),
+        make_categories(n_rows, n_features, sizes.n_levels, n_slots, most_nodes, sizes.more)
+        if sizes.n_levels
+        else (),
     )
+
+
+def make_arena(room: int, n_rows: int) -> Arena:
+    return Arena(np.empty(room, np.uint32), np.empty(room), np.empty(room), np.empty(n_rows))
 
 
 def make_answers(most_nodes: int, n_means: int) -> Answers:
@@ -200,8 +226,10 @@ def make_answers(most_nodes: int, n_means: int) -> Answers:
 
 
 def make_bands(n_slots: int) -> Bands:
-    held, before, after = np.empty((3, SEGMENTS, n_slots))
-    return Bands(held, before, after, np.empty(SEGMENTS * (SEGMENTS - 1) // 2))
+    held, before, after = np.empty((3, SEGMENTS + 1, n_slots))
+    # One more, as one may ask whether a number is known.
+    scores, if_right = np.empty((2, SEGMENTS * (SEGMENTS - 1) // 2 + 1))
+    return Bands(held, before, after, scores, if_right)
 
 
 def make_pairs(n_features: int, rho: int, most_pairs: int) -> Pairs:

@@ -83,7 +83,7 @@ def _summed(criterion: Criterion) -> Sides:
     def score(plan, scratch, side, numbers):
         return score_sums(side, numbers)
 
-    return Sides(size, put, score, True)
+    return Sides(size, put, score, criterion.scan is None)
 
 
 def _entered(criterion: Entered) -> Sides:

@@ -7,8 +7,9 @@ of its weight: only such a row *branches*, and has *visits* instead of a path, a
 one go too.
 
 What walks is made by factories. For a *plain* forest, each of whose nodes compares one feature
-with one cut, it is quick and compiles quickly; for any other it is composed from the kinds of nodes
-in `questions.KINDS`. So `plain` is a walk, or whether there is a short one.
+with one cut, it is quick and compiles quickly; for any other, and for rows that branch, it is
+composed from the kinds of nodes in `questions.KINDS`. So `plain` is a walk, or whether there is a
+short one.
 """
 
 from collections.abc import Callable
@@ -25,6 +26,17 @@ TILE = 128  # rows that go through a tree together
 
 
 GENERAL, SHORT, SHORT_SOME = 0, 1, 2  # walks; the last asks whether a value is missing
+
+LEAST = 1 / 64  # of a row, that goes its own way
+
+
+@jitable
+def left_part(share, of_left):
+    """What goes left of a share of a row: a part of it, or if either piece would be too small, all
+    or nothing."""
+    if min(share * of_left, share * (1.0 - of_left)) < LEAST:
+        return 1.0 if of_left >= 0.5 else 0.0
+    return of_left
 
 
 def short_stepper(some: bool) -> Callable:
@@ -74,12 +86,19 @@ def is_plain(forest) -> bool:
     return len(forest.steps) > 0
 
 
-def walk_for(forest, X: np.ndarray) -> int:
+def walk_for(forest, X) -> int:
     """The quickest walk that is right for rows of X."""
     if not is_plain(forest):
         return GENERAL
-    lacking = X.dtype.kind == "f" and np.isnan(X.min(initial=0.0))
-    return SHORT_SOME if lacking else SHORT
+    values = X.data if hasattr(X, "indptr") else X  # of a sparse matrix what it stores
+    if values.dtype.kind != "f" or not np.isnan(values.min(initial=0.0)):
+        return SHORT
+    return GENERAL if branches(forest) else SHORT_SOME
+
+
+def branches(forest) -> bool:
+    """Are there nodes that send a missing value both ways?"""
+    return bool((forest.nodes["missing"] & SIDE == BOTH).any())
 
 
 @made_from(KINDS)
@@ -141,9 +160,10 @@ class Frontier(NamedTuple):
     waiting_share: np.ndarray  # float64
 
 
-def make_frontier(forest) -> Frontier:
-    branches = not is_plain(forest) and (forest.nodes["missing"] & SIDE == BOTH).any()
-    most = int(np.diff(forest.first_node).max()) if branches else 0
+def make_frontier(forest, walk: int) -> Frontier:
+    """Scratch for one thread of that walk."""
+    needed = walk == GENERAL and branches(forest)
+    most = int(np.diff(forest.first_node).max()) if needed else 0
     return Frontier(
         np.zeros(most, np.int64),
         np.zeros(most, np.int64),
@@ -164,12 +184,12 @@ class Walks(NamedTuple):
     frontier: Frontier
 
 
-def make_walks(forest, n_depths: int = 0) -> Walks:
-    """Scratch for one thread. It is made here because a kernel that allocates counts references
-    to every array in its loops: the surface took twice as long."""
+def make_walks(forest, walk: int, n_depths: int = 0) -> Walks:
+    """Scratch for one thread of that walk. It is made here because a kernel that allocates counts
+    references to every array in its loops: the surface took twice as long."""
     rows, ends, active, lengths = np.empty((4, TILE), np.int64)
     paths = np.empty((TILE, n_depths), np.int64)
-    return Walks(rows, ends, active, lengths, paths, make_frontier(forest))
+    return Walks(rows, ends, active, lengths, paths, make_frontier(forest, walk))
 
 
 @jitable
@@ -205,7 +225,9 @@ def visitor(plain: bool) -> Callable:
             if node["kind"] == LEAF or here >= depth:
                 continue
             side = side_of(node, params, bits, x)
-            left_share = node["missing_share"] if side == BOTH else np.float64(side == LEFT)
+            left_share = np.float64(side == LEFT)
+            if side == BOTH:
+                left_share = left_part(share, np.float64(node["missing_share"]))
             if left_share < 1.0:
                 waiting[n_waiting, 0], waiting[n_waiting, 1] = first + node["right"], here + 1
                 waiting_share[n_waiting] = share * (1.0 - left_share)

@@ -20,7 +20,8 @@ class Dataset(NamedTuple):
     """A table of n rows and what is to be predicted from them."""
 
     name: str
-    frame: pd.DataFrame  # features only: numeric, finite, text for names
+    # Features only, text for names: plain numbers, not infinite, or pandas' `category` of texts.
+    frame: pd.DataFrame
     target: np.ndarray  # (n,) labels (text or int64), or float64; of several targets (n, T)
     task: str  # one of TASKS
     source: str  # where it came from
@@ -37,8 +38,39 @@ class Parts(NamedTuple):
     test: np.ndarray
 
 
+def is_category(dtype: object) -> bool:
+    return isinstance(dtype, pd.CategoricalDtype)
+
+
+def categories_of(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """The levels of each category column."""
+    named = frame.dtypes.items()
+    return {str(name): list(dtype.categories) for name, dtype in named if is_category(dtype)}
+
+
+def level_counts(frame: pd.DataFrame) -> tuple[int, ...]:
+    """The number of levels of each column, 0 of a number."""
+    return tuple(len(dtype.categories) if is_category(dtype) else 0 for dtype in frame.dtypes)
+
+
+def matrix(frame: pd.DataFrame) -> np.ndarray:
+    """The values of a data set's table, (n, m), on which trees grow; with categories float64, the
+    level's number in their columns and NaN where it is missing."""
+    if not any(map(is_category, frame.dtypes)):
+        return frame.to_numpy()
+    return np.column_stack([_numbers(column) for _, column in frame.items()])
+
+
+def _numbers(column: pd.Series) -> np.ndarray:
+    if not is_category(column.dtype):
+        return column.to_numpy(dtype=np.float64)
+    codes = column.cat.codes.to_numpy()
+    return np.where(codes < 0, np.nan, codes.astype(np.float64))
+
+
 def digest(dataset: Dataset) -> str:
-    """Fingerprint of column names, features and target, the same on every machine.
+    """Fingerprint of column names, features with their levels, and target, the same on every
+    machine.
 
     Parameters
     ----------
@@ -51,9 +83,11 @@ def digest(dataset: Dataset) -> str:
         First 16 hexadecimal digits of a SHA-256.
     """
     state = hashlib.sha256(json.dumps(list(dataset.frame.columns)).encode())
+    if categories := categories_of(dataset.frame):
+        state.update(json.dumps(categories).encode())
     rows = 4096  # at a time: the float64 twin of MNIST's bytes would fill 440 MB
     for first in range(0, len(dataset.frame), rows):
-        block = dataset.frame.iloc[first : first + rows].to_numpy()
+        block = matrix(dataset.frame.iloc[first : first + rows])
         state.update(np.ascontiguousarray(block, dtype="<f8").tobytes())
     state.update(_target_bytes(dataset.target))
     return state.hexdigest()[:16]

@@ -58,6 +58,18 @@ CHECKSUMS: dict[str, dict[str, str]] = {
         "glass.data.txt": "dd67373f4baf2807345df02cbfef2093d342e61ad0d82a4fb79af43ef8ce449d",
         ARRAYS: "b4a77caa13cdb7e0721c2a4e02364ffa6b47b743ba7850a5b74841b4b45c067f",
     },
+    "penguins": {
+        "penguins.csv": "f204db2c753b0937caac3cb35258562c14f073e4bbc76be24b4c51ce22767a93",
+        ARRAYS: "02f22b7c2c37570c22456ef50a733cac3035a02af49d0ab595c11a1fb6930078",
+    },
+    "titanic": {
+        "titanic.csv": "518afd7775365dfa5a0dd3b5b651a2b6f2e2374f5fd26c3920afee64f53d6571",
+        ARRAYS: "fdf9507f93265187b34dc202b80052371d061d7767b2423b75577b5c4a2bcbd3",
+    },
+    "adult": {
+        "adult.parquet.brotli": "fb07816c87bb0c929d6aa644e101eb3adf8805f12c591ffa3e6829d03663a189",
+        ARRAYS: "155c67aea80be0410138428f1779cee5cdfc409f6198dca649601581f6f8a8d4",
+    },
 }
 
 

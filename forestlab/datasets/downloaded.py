@@ -1,4 +1,4 @@
-"""What is downloaded once: Pima diabetes, covertype, California housing; MNIST and UCI's tables.
+"""What is downloaded once: Pima, covertype, California; MNIST, UCI's tables, tables of categories.
 
 Each source of a table becomes the same two arrays, `data` of shape (n, m) and `target` of shape
 (n,), in the smallest type that holds the values, rows in the order of the first publication.
@@ -18,6 +18,7 @@ from forestlab.datasets.archive import Archive, read_archive
 from forestlab.datasets.base import CLASSIFICATION, REGRESSION, Dataset
 from forestlab.datasets.checksums import verify_arrays
 from forestlab.datasets.fetch import Arrays, HandFiles, Remote, Source, fetch
+from forestlab.datasets.mixed import MIXED
 from forestlab.datasets.mnist import mnist
 from forestlab.datasets.openml import impatient, openml_frame
 from forestlab.datasets.uci import UCI
@@ -194,4 +195,5 @@ DOWNLOADED: dict[str, Callable[[DatasetConfig], Dataset]] = {
     "covertype": covertype,
     "california": california,
     **UCI,
+    **MIXED,
 }

@@ -21,11 +21,24 @@ def from_table(name: str, frame: pd.DataFrame, source: str, config: DatasetConfi
     if not frame.columns.is_unique:
         twice = sorted(set(frame.columns[frame.columns.duplicated()]))
         raise DataError(f"{source} has columns of the same name: {', '.join(twice)}.")
+    frame = _unmarked(frame, list(config.missing_marks))
     features, columns = pop_targets(frame, column_names(config.target))
     target, task = targets_array(columns, config.task)
     names = tuple(columns.columns) if target.ndim > 1 else ()
     features = features.reset_index(drop=True)
     return Dataset(name, features, target, task, source, target_names=names)
+
+
+def _unmarked(frame: pd.DataFrame, marks: list[str]) -> pd.DataFrame:
+    """The table with missing values where a mark says so; what is left may then be numbers."""
+    marked = [name for name in frame if marks and frame[name].isin(marks).any()]
+    return frame.assign(**{name: _without(frame[name], marks) for name in marked})
+
+
+def _without(column: pd.Series, marks: list[str]) -> pd.Series:
+    left = column.astype(object).mask(column.isin(marks), None)
+    numbers = pd.to_numeric(left, errors="coerce")
+    return left if (numbers.isna() & left.notna()).any() else numbers
 
 
 def _load(config: DatasetConfig, kind: str, read: Callable[[Path], pd.DataFrame]) -> Dataset:

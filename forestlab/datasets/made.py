@@ -18,6 +18,7 @@ import pandas as pd
 from forestlab.config import DatasetConfig
 from forestlab.datasets import toys
 from forestlab.datasets.base import CLASSIFICATION, REGRESSION, DataError, Dataset
+from forestlab.datasets.levels import levels
 
 N_SAMPLES = 3000
 N_NORM = 20  # features of the three norms
@@ -178,5 +179,5 @@ def make(name: str, config: DatasetConfig) -> Dataset:
     return Dataset(name, pd.DataFrame(X, columns=made.columns), y, made.task, source)
 
 
-MADE = {name: partial(make, name) for name in MADE_SETS}
+MADE = {name: partial(make, name) for name in MADE_SETS} | {"levels": levels}
 NOISY = [name for name, made in MADE_SETS.items() if made.noise is not None]

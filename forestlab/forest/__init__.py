@@ -17,6 +17,7 @@ from forestlab.forest.grown import Grown, of_target
 from forestlab.forest.importance import decreases, importances
 from forestlab.forest.maps import eigenmaps, groups_of
 from forestlab.forest.normals import AskedDensity, DensityWalk, Normals, log_densities_of
+from forestlab.forest.reached import Pieces, Reached, reached
 from forestlab.forest.threads import (
     BLOCK_NUMBERS,
     BLOCK_ROWS,
@@ -35,6 +36,8 @@ __all__ = [
     "DepthWalk",
     "Grown",
     "Normals",
+    "Pieces",
+    "Reached",
     "Recipe",
     "affinity",
     "bags",
@@ -57,6 +60,7 @@ __all__ = [
     "places",
     "prepare",
     "product",
+    "reached",
     "rows_outside",
     "tree_by_tree",
     "tree_seed",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from threadpoolctl import threadpool_limits
 
 from forestlab.core.affinity import add_near
@@ -21,7 +21,7 @@ from forestlab.forest.threads import by_blocks
 class Rows(NamedTuple):
     """Rows, and where they end."""
 
-    X: np.ndarray  # (n_rows, n_features) float64
+    X: np.ndarray  # (n_rows, n_features) float64; or sparse, which nothing is measured by
     places: np.ndarray  # (n_trees, n_rows) int64: nodes, numbered through the forest
 
 
@@ -41,14 +41,16 @@ def affinity(
     rows = _rows(forest, X, depth, n_jobs)
     others = rows if Y is None else _rows(forest, Y, depth, n_jobs)
     pairs = find_pairs(forest, rows, others)
-    epsilon = typical_distance(rows.X) if epsilon is None else epsilon
+    if epsilon is None and kind != "binary":
+        epsilon = typical_distance(rows.X)
     sums = AFFINITIES[kind](rows, others, pairs, epsilon, n_jobs)
-    shape = len(rows.X), len(others.X)
+    shape = rows.places.shape[1], others.places.shape[1]
     return csr_array((sums / n_trees(forest), pairs.others, pairs.begin), shape)
 
 
 def _rows(forest: Forest, X, depth, n_jobs: int) -> Rows:
-    return Rows(np.require(X, np.float64, ["C", "W"]), places(forest, X, depth, n_jobs))
+    known = X if issparse(X) else np.require(X, np.float64, ["C", "W"])
+    return Rows(known, places(forest, X, depth, n_jobs))
 
 
 def typical_distance(X: np.ndarray) -> float:

@@ -21,6 +21,7 @@ from forestlab.core.descend import (
 from forestlab.core.several import first_slots
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
+from forestlab.forest.sparse import Blocks
 from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
 
@@ -38,7 +39,7 @@ def combined(
 
     Parameters
     ----------
-    X : (n_rows, n_features) array of any real dtype and layout
+    X : (n_rows, n_features) array of any real dtype and layout, or sparse matrix
     depth : evaluate as if grown with this max_depth; None: as grown
     outside : (n_trees, …) packed bits from `rows_outside`, or None to ask every tree
     classes_each : of several targets of classes, how many each has
@@ -49,25 +50,26 @@ def combined(
         (n_rows, n_targets) means; NaN where no tree answers
     voters : (n_rows,) int64
     """
-    several = len(classes_each) > 0
+    blocks, several = Blocks(X), len(classes_each) > 0
+    walk = walk_for(forest, blocks.X)
     add_answers, finish = (
-        sum_kernel(task, combiner, walk_for(forest, X), several),
+        sum_kernel(task, combiner, walk, several),
         finish_kernel(task, combiner),
     )
     n_stats = forest.stats.shape[1]
     firsts = first_slots(classes_each)
     asked: Any = forest._replace(stats=(forest.stats, firsts)) if several else forest  # type: ignore[arg-type]
-    sums = np.zeros((len(X), n_sums(combiner, task, n_stats)))
-    voters = np.zeros(len(X), np.int64)
+    sums = np.zeros((blocks.n_rows, n_sums(combiner, task, n_stats)))
+    voters = np.zeros(blocks.n_rows, np.int64)
     outside = np.zeros((0, 0), np.uint8) if outside is None else outside
 
     def add_block(rows: slice) -> None:
-        block = block_of(X, rows)
         start = rows.start
-        add_answers(
-            asked, make_walks(forest), block, (0, n_trees(forest)), _limit(depth), outside, start,
-            sums[rows], voters[rows],
-        )  # fmt: skip
+        with blocks.block(rows) as block:
+            add_answers(
+                asked, make_walks(forest, walk), block, (0, n_trees(forest)), limit_of(depth),
+                outside, start, sums[rows], voters[rows],
+            )  # fmt: skip
         if not several:
             finish(sums[rows], voters[rows])
         for first, end in pairwise(firsts):
@@ -75,7 +77,7 @@ def combined(
             finish(of_target, voters[rows])
             sums[rows, first:end] = of_target
 
-    by_blocks(add_block, len(X), n_jobs)
+    by_blocks(add_block, blocks.n_rows, n_jobs, blocks.most_rows)
     return sums[:, : TASKS[task].n_answers(n_stats)], voters
 
 
@@ -83,12 +85,10 @@ def tree_by_tree(
     forest: Forest, task: str, combiner: str, block: np.ndarray, first_row: int, outside
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """As `combined` for a block of rows, of the first 1, 2, … trees in turn."""
-    add_answers, finish = (
-        sum_kernel(task, combiner, walk_for(forest, block)),
-        finish_kernel(task, combiner),
-    )
+    walk = walk_for(forest, block)
+    add_answers, finish = sum_kernel(task, combiner, walk), finish_kernel(task, combiner)
     sums = np.zeros((len(block), n_sums(combiner, task, forest.stats.shape[1])))
-    voters, walks = np.zeros(len(block), np.int64), make_walks(forest)
+    voters, walks = np.zeros(len(block), np.int64), make_walks(forest, walk)
     for t in range(n_trees(forest)):
         add_answers(forest, walks, block, (t, t + 1), NO_DEPTH, outside, first_row, sums, voters)
         answers = sums.copy()
@@ -156,8 +156,9 @@ class DepthWalk:
             raise ValueError("nothing is asked: neither everyone nor those outside")
         self.asked, self.block, self.first_row = asked, block, first_row
         self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
-        self.kernel = surface_kernel(asked.task, asked.combiner, walk_for(asked.forest, block))
-        self.walks = make_walks(asked.forest, asked.n_depths)
+        walk = walk_for(asked.forest, block)
+        self.kernel = surface_kernel(asked.task, asked.combiner, walk)
+        self.walks = make_walks(asked.forest, walk, asked.n_depths)
         self.n_asked = 0
 
         def empty(wanted: bool) -> DepthSums:
@@ -178,18 +179,21 @@ class DepthWalk:
 
 
 def ends(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
-    """The node of each tree where each row ends, (n_trees, n_rows) int64."""
-    find_ends = ends_kernel(walk_for(forest, X))
-    found = np.empty((n_trees(forest), len(X)), np.int64)
+    """The node of each tree where each row ends, (n_trees, n_rows) int64; of a row that branches
+    that with most of it, the first of equal ones (see reached)."""
+    blocks = Blocks(X)
+    walk = walk_for(forest, blocks.X)
+    find_ends = ends_kernel(walk)
+    found = np.empty((n_trees(forest), blocks.n_rows), np.int64)
 
     def find_block(rows: slice) -> None:
-        block = block_of(X, rows)
         # The kernel takes one layout, so a block is written apart and copied.
-        part = np.empty((len(found), len(block)), np.int64)
-        find_ends(forest, make_walks(forest), block, _limit(depth), part)
+        part = np.empty((len(found), rows.stop - rows.start), np.int64)
+        with blocks.block(rows) as block:
+            find_ends(forest, make_walks(forest, walk), block, limit_of(depth), part)
         found[:, rows] = part
 
-    by_blocks(find_block, len(X), n_jobs)
+    by_blocks(find_block, blocks.n_rows, n_jobs, blocks.most_rows)
     return found
 
 
@@ -200,5 +204,6 @@ def places(forest: Forest, X, depth=None, n_jobs: int = 1) -> np.ndarray:
     return found
 
 
-def _limit(depth: int | None) -> int:
+def limit_of(depth: int | None) -> int:
+    """A depth as the kernels take it."""
     return NO_DEPTH if depth is None else depth

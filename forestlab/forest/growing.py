@@ -10,9 +10,11 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from forestlab.core.arrays import Columns, Forest, Limits, Settings, Tree, n_trees, plant, tree_of
 from forestlab.core.bag import bag_counts, tree_features
+from forestlab.core.branching import FULL
 from forestlab.core.criteria import CRITERIA, Criterion, Entered
 from forestlab.core.encode import MAX_BINS, encode_some, standardised, with_nan
 from forestlab.core.grow import KernelParts, grow_kernel, make_grow
@@ -25,7 +27,9 @@ from forestlab.core.rng import tree_key
 from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
 from forestlab.core.several import first_slots, side_size
+from forestlab.core.sparse import encode_sparse
 from forestlab.core.tasks import TASKS
+from forestlab.forest.sparse import by_columns
 from forestlab.forest.threads import in_threads
 
 EXACT = 2.0**26  # whole numbers whose squares floats still hold exactly
@@ -47,6 +51,8 @@ class Recipe(NamedTuple):
     leaf: str | Own = "mean"  # what a node of numbers answers
     monotonic: tuple[int, ...] = ()  # the sign of each feature (see core.monotonic); (): no matter
     classes_each: tuple[int, ...] = ()  # of several targets of classes, how many each has
+    levels: tuple[int, ...] = ()  # of each feature, if it is one of categories; 0: of numbers
+    categories: str = "subset"  # what is asked of categories, see core.categories
 
     @property
     def settings(self) -> Settings:
@@ -90,7 +96,7 @@ class Training(NamedTuple):
 
 
 def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
-    """Encode X for a recipe.
+    """Encode X, an array or a sparse matrix, for a recipe.
 
     `weights` multiply a row's part in every tree; `drawn_by` are chances to enter a bag.
     """
@@ -99,7 +105,8 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     is_drawn = LEARNERS[row_of("learner", recipe.learner)].draw is not None
     n_bins = getattr(recipe.search, "bins", MAX_BINS) if search.binned and not is_drawn else 0
     allowed = len(MISSING[recipe.missing].sides) > 0
-    columns, lacking = encode_some(X, mass, n_bins, n_jobs, allowed)
+    how = mass, n_bins, n_jobs, allowed, recipe.levels
+    columns, lacking = encode_sparse(by_columns(X), *how) if issparse(X) else encode_some(X, *how)
     if is_drawn:
         columns = standardised(columns, mass, n_jobs)
         columns = with_nan(columns) if lacking else columns
@@ -134,8 +141,9 @@ def product(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
     return b if a is None else a if b is None else a * b
 
 
-def scratch_for(training: Training, recipe: Recipe) -> Scratch:
-    """The memory one thread needs to grow trees."""
+def scratch_for(training: Training, recipe: Recipe, room: int = 1) -> Scratch:
+    """The memory one thread needs to grow trees; with `room` for so many times the rows, where
+    these may branch."""
     task, learner = TASKS[recipe.task], LEARNERS[row_of("learner", recipe.learner)]
     criterion = _criterion_of(recipe, training.y)[0]
     n_features, n_rows = training.columns.codes.shape
@@ -159,8 +167,28 @@ def scratch_for(training: Training, recipe: Recipe) -> Scratch:
         n_side,
         n_memo,
         len(recipe.monotonic) > 0,
+        room * n_rows if may_branch(training, recipe) else 0,
+        max(recipe.levels, default=0),
+        room,
     )
     return make_scratch(sizes, recipe.settings)
+
+
+def may_branch(training: Training, recipe: Recipe) -> bool:
+    """May rows that trees grow on go down both branches?"""
+    return training.lacking and MISSING[recipe.missing].branches
+
+
+class Desk:
+    """One thread's memory, which becomes larger once a tree is short of room."""
+
+    def __init__(self, training: Training, recipe: Recipe):
+        self.training, self.recipe, self.room = training, recipe, 2
+        self.scratch = scratch_for(training, recipe, self.room)
+
+    def enlarge(self) -> None:
+        self.room *= 2
+        self.scratch = scratch_for(self.training, self.recipe, self.room)
 
 
 def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Callable:
@@ -175,15 +203,22 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         row_of("learner", recipe.learner),
         SEARCHES[search].alias_of or search,
         recipe.limits.rho > 0,
-        training.whole and not recipe.balance_bags and of_sums,
+        training.whole and not recipe.balance_bags and of_sums and not may_branch(training, recipe),
         counted,
-        recipe.missing if training.lacking else "error",
+        recipe.missing if training.lacking or _settles(recipe.missing) else "error",
         recipe.limits.rho > 0 and recipe.limits.pairs,
         recipe.leaf.name if isinstance(recipe.leaf, Own) else recipe.leaf,
         len(recipe.monotonic) > 0,
         several,
+        training.lacking or not _settles(recipe.missing),
+        recipe.categories if recipe.levels else "",
     )
     return uncompiled(make_grow(criterion, leaf, parts)) if recipe.own else grow_kernel(parts)
+
+
+def _settles(missing: str) -> bool:
+    """Does a node that has seen no missing value have to know more than its heavier child?"""
+    return MISSING[missing].by_typical or MISSING[missing].branches
 
 
 def _criterion_of(recipe: Recipe, y: np.ndarray) -> tuple[Criterion | Entered, str]:
@@ -202,7 +237,7 @@ def grow_trees(
     seed: int,
     first: int,
     count: int,
-    scratch: Scratch | None = None,
+    desk: Desk | None = None,
     stop: np.ndarray | None = None,
 ) -> list[Tree]:
     """Grow the trees first … first + count - 1 of the forest that (training, recipe, seed) define.
@@ -210,12 +245,12 @@ def grow_trees(
     `stop` is a uint8 array of one; setting it to 1 from another thread ends the growing.
     """
     stop = np.zeros(1, np.uint8) if stop is None else stop
-    scratch = scratch_for(training, recipe) if scratch is None else scratch
+    desk = Desk(training, recipe) if desk is None else desk
     grow = kernel_for(training, recipe)
     trees = []
     for t in range(first, first + count):
-        n = _grow_in(grow, training, recipe, key_of(seed, t), scratch, stop)
-        trees.append(_tree_in(scratch, n))
+        n = _grow_in(grow, key_of(seed, t), desk, stop)
+        trees.append(_tree_in(desk.scratch, n))
     return trees
 
 
@@ -226,23 +261,24 @@ def _tree_in(scratch: Scratch, n: int) -> Tree:
     answers: Any = scratch.answers
     means = answers.means[:n].copy() if answers else np.zeros((n, 0))
     nodes, stats = scratch.nodes[:n].copy(), scratch.stats[:n].copy()
-    return Tree(nodes, stats, params, np.zeros(0, np.uint64), means)
+    sets: Any = scratch.categories
+    bits = sets.bits[: sets.n_bits[0]].copy() if sets else np.zeros(0, np.uint64)
+    return Tree(nodes, stats, params, bits, means)
 
 
 def count_cuts(training: Training, recipe: Recipe, seed: int, count: int) -> np.ndarray:
     """The cuts that are scored to grow each of the first trees, (count,) int64."""
-    grow, scratch = kernel_for(training, recipe, counted=True), scratch_for(training, recipe)
+    grow, desk = kernel_for(training, recipe, counted=True), Desk(training, recipe)
     found = np.empty(count, np.int64)
     for t in range(count):
-        scratch.scored[0] = 0
-        _grow_in(grow, training, recipe, key_of(seed, t), scratch, np.zeros(1, np.uint8))
-        found[t] = scratch.scored[0]
+        _grow_in(grow, key_of(seed, t), desk, np.zeros(1, np.uint8))
+        found[t] = desk.scratch.scored[0]
     return found
 
 
-def _grow_in(grow: Callable, training: Training, recipe: Recipe, key, scratch, stop) -> int:
-    """Grow the tree of a key; it is left in `scratch`. Returns the number of its nodes."""
-    rows, weights = _rows_of(training, recipe, key)
+def _grow_in(grow: Callable, key, desk: Desk, stop) -> int:
+    """Grow the tree of a key; it is left on the desk. Returns the number of its nodes."""
+    training, recipe = desk.training, desk.recipe
     n_features = len(training.columns.codes)
     features = tree_features(key, n_features, recipe.features_per_tree or n_features)
     signs = np.array(recipe.monotonic, np.int8) if recipe.monotonic else ()
@@ -251,7 +287,13 @@ def _grow_in(grow: Callable, training: Training, recipe: Recipe, key, scratch, s
         training.columns, training.y, training.marks, recipe.settings, training.yardstick, signs,
         slots,
     )  # fmt: skip
-    return grow(plan, rows, weights, features, key, scratch, stop)
+    while True:
+        desk.scratch.scored[0] = 0
+        rows, weights = _rows_of(training, recipe, key)
+        n_nodes = grow(plan, rows, weights, features, key, desk.scratch, stop)
+        if n_nodes != FULL:
+            return n_nodes
+        desk.enlarge()
 
 
 def key_of(seed: int, t: int):
@@ -311,16 +353,16 @@ def grow_forest(
         return begun
     stop = np.zeros(1, np.uint8)
     kernel_for(training, recipe)  # made here, before threads would each make one
-    spare: SimpleQueue[Scratch] = SimpleQueue()
+    spare: SimpleQueue[Desk] = SimpleQueue()
     for _ in range(min(n_jobs, n_estimators - first)):
-        spare.put(scratch_for(training, recipe))
+        spare.put(Desk(training, recipe))
 
     def grow_one(t: int) -> Tree:
-        scratch = spare.get()
+        desk = spare.get()
         try:
-            return grow_trees(training, recipe, seed, t, 1, scratch, stop)[0]
+            return grow_trees(training, recipe, seed, t, 1, desk, stop)[0]
         finally:
-            spare.put(scratch)
+            spare.put(desk)
 
     grown = (tree_of(begun, t) for t in range(first)) if begun is not None else ()
     trees = in_threads(grow_one, range(first, n_estimators), n_jobs, stop, show)

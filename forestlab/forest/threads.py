@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 BLOCK_NUMBERS = 2_000_000  # 16 MB a thread
+MOST_ROWS = 8192  # that are copied at once
 # Where sums over rows must not depend on the number of threads. No power of two, at which what
 # stands one below the other in a table of a block would compete for the same lines of the cache.
 BLOCK_ROWS = 1000
@@ -33,7 +34,9 @@ def in_threads(work: Callable, items, n_jobs: int, stop=None, show=None) -> Iter
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def by_blocks(work: Callable[[slice], None], n_rows: int, n_jobs: int, most: int = 8192) -> None:
+def by_blocks(
+    work: Callable[[slice], None], n_rows: int, n_jobs: int, most: int = MOST_ROWS
+) -> None:
     """Do the rows in blocks, small enough to share out and to bound what is copied."""
     size = min(max(-(-n_rows // (4 * n_jobs)), 256), most) if n_jobs > 1 else most
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -16,7 +16,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_is_fitted,
+    check_X_y,
+    column_or_1d,
+    validate_data,
+)
 from tqdm import tqdm
 
 from forestlab.core import options
@@ -25,6 +31,7 @@ from forestlab.core.encode import rounded_columns
 from forestlab.core.options import OPTIONS
 from forestlab.forest import (
     Grown,
+    Reached,
     balance,
     combined,
     ends,
@@ -32,9 +39,11 @@ from forestlab.forest import (
     importances,
     prepare,
     product,
+    reached,
 )
 from forestlab.forest.growing import Training
-from forestlab.model import parameters, storage
+from forestlab.model import frames, parameters, storage
+from forestlab.model.frames import Table
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
 from forestlab.model.values import inside
 from forestlab.tree.grown import visits
@@ -48,13 +57,17 @@ class Model(BaseEstimator):
     recipe_, seed_ : what they were grown by
     n_rows_, chances_ : what it takes, beside these, to draw the same bags again
     rounded_ : (n_features,) whether a column holds values that float32 would round
+    categories_ : for each feature the array of its levels, whose numbers the trees know, or None if
+        it is one of numbers; only if there are categories
     """
 
     task: str
     n_jobs: int | None = None
     combine = "average"
     missing = "error"
+    categorical_features: Any = None
     verbose = 0
+    takes_sparse = True
 
     # ---- parameters ----
 
@@ -90,18 +103,21 @@ class Model(BaseEstimator):
 
         Parameters
         ----------
-        X : (n_rows, n_features) array or data frame of finite numbers, NaN where one is missing
+        X : (n_rows, n_features) array or sparse matrix of finite numbers, NaN where one is missing
+            (what a sparse matrix does not store is 0); or a data frame, an array of objects or a
+            list, of numbers and categories (see `categorical_features`)
         y : (n_rows,) or (n_rows, n_targets) classes, or numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
         """
-        begun = self._begun(X)
-        X, y = self._validated(X, y)
+        begun, table = self._begun(X), self._table(X)
+        X, y = self._validated(X, y, table)
         targets, classes = self._encode_targets(y)
         params = self.growing_params()
         names = getattr(self, "feature_names_in_", None)
         sizes = X.shape, parameters.class_counts(classes), targets.shape[1]
-        recipe = parameters.recipe(params, self.task, *sizes, names)
+        levels = () if table is None else table.counts
+        recipe = parameters.recipe(params, self.task, *sizes, names, levels)
         parameters.require_moderate(X, recipe.learner)
         parameters.warn_of_functions(recipe)
         n_jobs = parameters.n_threads(self.n_jobs)
@@ -110,18 +126,17 @@ class Model(BaseEstimator):
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
         self.check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
-        if training.lacking:
-            parameters.require_known(recipe.learner)
         training = self._measured(training, product(weights, chances))
-        seed = self._seed_of(begun, recipe, training, classes)
+        seed = self._seed_of(begun, recipe, training, classes, table)
         show = self._progress if self.verbose else None
         forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show, begun)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
         self._keep_classes(classes)
+        self._keep_categories(table)
         self.forest_, self.rounded_ = forest, rounded_columns(training.columns)
         self.recipe_, self.seed_ = recipe, seed
-        self.n_rows_, self.chances_ = len(X), training.chances
+        self.n_rows_, self.chances_ = X.shape[0], training.chances
         self.n_outputs_ = targets.shape[1]
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
@@ -145,11 +160,16 @@ class Model(BaseEstimator):
         """The trees that there are already, if more are to be grown to them."""
         return None
 
-    def _seed_of(self, begun, recipe, training, classes) -> int:
+    def _seed_of(self, begun, recipe, training, classes, table) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _keep_classes(self, classes) -> None:
         pass
+
+    def _keep_categories(self, table: Table | None) -> None:
+        self.__dict__.pop("categories_", None)
+        if table is not None:
+            self.categories_ = table.levels
 
     def _weights(self, y, targets, classes, sample_weight, recipe):
         """Weights of rows in every tree and chances to enter a bag, each an array or None."""
@@ -187,13 +207,41 @@ class Model(BaseEstimator):
 
     # ---- asking ----
 
-    def _check_X(self, X) -> np.ndarray:
+    def _table(self, X) -> Table | None:
+        """The columns of a training X and their levels, if there are categories among them."""
+        return frames.read(X, self.categorical_features)
+
+    def _checked(self, X, y, table: Table | None, **more):
+        """X and y to train on, as scikit-learn checks them; categories as their numbers."""
+        more |= self._numbers()
+        if table is None:
+            return validate_data(self, X, y, **more)
+        validate_data(self, X, y, skip_check_array=True)  # names, and how many
+        return check_X_y(frames.encoded(table)[0], y, estimator=self, **more)
+
+    def _check_X(self, X) -> Any:
         check_is_fitted(self, "forest_")
-        return validate_data(self, X, reset=False, **self._numbers())
+        categories = getattr(self, "categories_", None)
+        if categories is None:
+            return validate_data(self, X, reset=False, **self._numbers())
+        columns = frames.columns_of(X)
+        validate_data(self, X, reset=False, skip_check_array=True)  # names, and how many
+        X, unseen = frames.encoded(Table(columns, categories))
+        X = check_array(X, estimator=self, input_name="X", **self._numbers())
+        X[unseen] = np.nan  # only now: it is no error, whatever `missing` says
+        return X
+
+    @property
+    def is_categorical_(self) -> np.ndarray | None:
+        """Which features are categories, (n_features,) booleans; None if there are none."""
+        check_is_fitted(self, "forest_")
+        categories = getattr(self, "categories_", None)
+        return None if categories is None else np.array([own is not None for own in categories])
 
     def _numbers(self) -> dict[str, Any]:
         """What scikit-learn is to make of X."""
         return {
+            "accept_sparse": ("csr", "csc") if self.takes_sparse else False,
             "dtype": "numeric",
             "ensure_all_finite": "allow-nan" if self._allows_nan() else True,
         }
@@ -204,6 +252,8 @@ class Model(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._allows_nan()
+        tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.categorical = self.categorical_features is not None
         return tags
 
     def _ends(self, X, depth=None) -> np.ndarray:
@@ -211,12 +261,21 @@ class Model(BaseEstimator):
         n_jobs = parameters.n_threads(self.n_jobs)
         return ends(self.forest_, X, parameters.depth_limit(depth), n_jobs)
 
+    def _reached(self, X, depth=None) -> Reached:
+        X = self._check_X(X)
+        n_jobs = parameters.n_threads(self.n_jobs)
+        return reached(self.forest_, X, parameters.depth_limit(depth), n_jobs)
+
     def decision_path(self, X):
         """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones; and the number of
-        each tree's first node, (n_trees + 1,)."""
-        found = self._ends(X)
-        paths = [visits(tree_of(self.forest_, t).nodes, found[t]) for t in range(len(found))]
-        return hstack(paths, format="csr"), self.forest_.first_node.copy()
+        each tree's first node, (n_trees + 1,). A row that goes both ways visits all on its ways."""
+        found, first = self._reached(X), self.forest_.first_node
+        paths = []
+        for t in range(len(found.nodes)):
+            rows, nodes, _ = found.pieces(t)
+            tree = tree_of(self.forest_, t).nodes
+            paths.append(visits(tree, rows, nodes - first[t], found.n_rows))
+        return hstack(paths, format="csr"), first.copy()
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -256,7 +315,8 @@ class Model(BaseEstimator):
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         classes = getattr(self, "classes_", None)
-        return kind(tree_of(self.forest_, t), self.task, list(names), classes)
+        levels = getattr(self, "categories_", None)
+        return kind(tree_of(self.forest_, t), self.task, list(names), classes, levels)
 
     def _once(self, make):
         """What make() gives, made once for a forest: people ask for `tree_.feature[i]` in loops."""
@@ -300,16 +360,17 @@ class Predictor(Model):
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a
         list of such; or (n_trees, n_rows) numbers, of several targets (n_trees, n_rows, n_targets).
         """
-        i = self._ends(X, depth)
-        i += self.forest_.first_node[:-1, None]
-        return self._of_nodes(i)
+        found = self._reached(X, depth)
+        trees = range(len(found.nodes))
+        each = [found.mixed(t, lambda nodes, rows: self._of_nodes(nodes)) for t in trees]
+        return self._by_target(np.stack(each))
 
 
 class Classifier(ClassifierMixin, Predictor):
     task = "classification"
 
-    def _validated(self, X, y):
-        X, y = validate_data(self, X, y, multi_output=True, **self._numbers())
+    def _validated(self, X, y, table):
+        X, y = self._checked(X, y, table, multi_output=True)
         if issparse(y):
             raise ValueError("y must be an array: sparse matrices of labels are not taken.")
         if y.ndim == 1 or y.shape[1] == 1:
@@ -351,8 +412,8 @@ class Classifier(ClassifierMixin, Predictor):
         ends = np.cumsum(self.recipe_.classes_each, dtype=np.intp)[:-1]
         return answers if self.n_outputs_ == 1 else np.split(answers, ends, axis=-1)
 
-    def _of_nodes(self, i: np.ndarray) -> np.ndarray | list[np.ndarray]:
-        return self._by_target(self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None])
+    def _of_nodes(self, i: np.ndarray) -> np.ndarray:
+        return self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None]
 
     def predict_proba(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
         """Class probabilities (n_rows, n_classes), of several targets a list of such; with `depth`
@@ -398,9 +459,8 @@ class Regressor(RegressorMixin, Predictor):
     task = "regression"
     leaf = "mean"  # of models that were pickled before there were others
 
-    def _validated(self, X, y):
-        more = self._numbers() | {"y_numeric": True, "multi_output": True}
-        X, y = validate_data(self, X, y, **more)
+    def _validated(self, X, y, table):
+        X, y = self._checked(X, y, table, y_numeric=True, multi_output=True)
         return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
 
     def _encode_targets(self, y):
@@ -410,6 +470,9 @@ class Regressor(RegressorMixin, Predictor):
     def check_scale(self, targets, weights) -> None:
         parameters.require_counts(self.criterion, targets)
         parameters.require_squares(targets, weights)
+
+    def _by_target(self, answers: np.ndarray) -> np.ndarray:
+        return answers
 
     def _of_nodes(self, i: np.ndarray) -> np.ndarray:
         means = self.forest_.stats[i][..., 1 : 1 + self.n_outputs_]
@@ -445,7 +508,8 @@ class ManyTrees(Model):
         return n_trees(self.forest_)
 
     def apply(self, X, depth=None) -> np.ndarray:
-        """The node of each tree where each row ends, (n_rows, n_trees)."""
+        """The node of each tree where each row ends, (n_rows, n_trees); of a row that goes both
+        ways, by missing="both", that with most of it."""
         return self._ends(X, depth).T
 
 
@@ -465,9 +529,10 @@ class Voters(ManyTrees, Predictor):
         """
         X = self._check_X(X)
         parameters.require_bag(self.recipe_)
-        if len(X) != self.n_rows_:
+        n_rows = X.shape[0]
+        if n_rows != self.n_rows_:
             raise ValueError(
-                f"X must be the training data, which had {self.n_rows_} rows; got {len(X)} rows."
+                f"X must be the training data, which had {self.n_rows_} rows; got {n_rows} rows."
             )
         return self._answer_oob(X, depth)
 
@@ -487,7 +552,7 @@ class Voters(ManyTrees, Predictor):
             return
         answers, self.oob_voters_ = self._answer_oob(X)
         self._keep_oob(answers)
-        counts = np.ones(len(X), bool) if mass is None else mass > 0
+        counts = np.ones(X.shape[0], bool) if mass is None else mass > 0
         voted = counts & (self.oob_voters_ > 0)
         n_without = np.sum(counts & ~voted)
         if n_without:

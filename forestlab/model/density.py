@@ -25,7 +25,7 @@ from forestlab.forest.normals import (
     log_likelihoods,
     make_normals,
 )
-from forestlab.model import parameters
+from forestlab.model import frames, parameters
 from forestlab.model.base import ManyTrees
 from forestlab.tree.grown import require_single_cuts
 
@@ -63,6 +63,7 @@ class DensityForest(DensityMixin, ManyTrees):
     """
 
     task = "density"
+    takes_sparse = False  # its targets are the columns themselves, and are not sparse
 
     own_descriptions: ClassVar = {
         "covariance": (
@@ -133,7 +134,10 @@ class DensityForest(DensityMixin, ManyTrees):
         """
         return super().fit(X, None, sample_weight)
 
-    def _validated(self, X, y):
+    def _table(self, X) -> None:
+        frames.require_numbers(X, "DensityForest")
+
+    def _validated(self, X, y, table):
         X = validate_data(self, X, dtype="numeric")
         return X, X
 

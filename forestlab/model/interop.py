@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.criteria import CRITERIA
+from forestlab.core.options import listed
 from forestlab.core.own import Own
 from forestlab.core.tasks import TASKS
 from forestlab.tree.grown import GrownTree
@@ -66,6 +67,7 @@ def _kind(model) -> str:
 def _params(model, cls: type) -> dict[str, Any]:
     """The parameters that both have, as scikit-learn means them."""
     check_is_fitted(model, "forest_")
+    _require_numbers(model)
     params, criterion = model.get_params(deep=False), _criterion(model)
     params["criterion"] = CRITERION_NAMES.get(criterion, criterion)
     params["min_impurity_decrease"] *= _unit(criterion)
@@ -74,6 +76,15 @@ def _params(model, cls: type) -> dict[str, Any]:
     params["monotonic_cst"] = list(model.recipe_.monotonic) or None  # which takes no names
     params.pop("oob_score", None)  # which there may be no name, and nothing is scored again
     return {name: params[name] for name in cls().get_params() if name in params}
+
+
+def _require_numbers(model) -> None:
+    if model.is_categorical_ is not None:
+        names = getattr(model, "feature_names_in_", np.arange(model.n_features_in_))
+        raise ValueError(
+            "scikit-learn's trees and forests take numbers alone; this model was fitted on "
+            f"categories, in {listed(names[model.is_categorical_].tolist())}."
+        )
 
 
 def _criterion(model) -> str:

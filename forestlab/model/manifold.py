@@ -5,7 +5,7 @@ import warnings
 from numbers import Real
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from forestlab.core.options import is_whole
 from forestlab.forest import AFFINITIES, affinity, eigenmaps, groups_of
@@ -19,7 +19,8 @@ class Neighbourly(Model):
     ) -> np.ndarray | csr_array:
         """How near rows are to each other, by the nodes in which they end, averaged over trees.
 
-        In a tree where two rows end in different nodes their affinity is 0. In the same node it is
+        In a tree where two rows end in different nodes their affinity is 0; a row that goes both
+        ways, by missing="both", counts as ending where most of it does. In the same node it is
 
         - 1, if kind is "binary": the average is the share of trees in which they share a node;
         - exp(−d² / ε²), if kind is "gaussian", with d the Euclidean distance of the rows as they
@@ -51,6 +52,12 @@ class Neighbourly(Model):
 
     def _affinities(self, X, Y, depth, kind, epsilon) -> csr_array:
         parameters.one_of("kind", kind, AFFINITIES)
+        _require_dense(kind, X, Y)
+        if kind != "binary" and self.is_categorical_ is not None:
+            raise ValueError(
+                "numbers of categories have no distances, so kind must be 'binary' for X with "
+                f"categories; got {kind!r}."
+            )
         _require_length(epsilon)
         depth, n_jobs = parameters.depth_limit(depth), parameters.n_threads(self.n_jobs)
         return affinity(self.forest_, X, Y, depth, kind, epsilon, n_jobs)
@@ -77,12 +84,17 @@ class Neighbourly(Model):
         (n_rows, n)
         """
         X = self._check_X(X)
-        _require_fewer(n, len(X))
+        _require_fewer(n, X.shape[0])
         found = self._affinities(X, None, depth, kind, epsilon)
         groups = groups_of(found)
         if len(groups) > 1:
             warnings.warn(_told(groups), stacklevel=2)
         return eigenmaps(found, groups, n)
+
+
+def _require_dense(kind: str, X, Y) -> None:
+    if kind != "binary" and (issparse(X) or issparse(Y)):
+        raise ValueError(f'kind must be "binary" for sparse X; got {kind!r}, which measures rows.')
 
 
 def _require_length(epsilon) -> None:

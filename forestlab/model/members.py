@@ -13,6 +13,7 @@ import numpy as np
 
 from forestlab.core.arrays import Forest, alone, n_trees, plant, tree_of
 from forestlab.forest import tree_seed
+from forestlab.tree.levels import same_levels
 
 # What a tree has of its forest's fitted values, beside its own arrays: not `seed_`, from which the
 # bag of a forest's t-th tree could not be drawn again.
@@ -24,6 +25,7 @@ SHARED = (
     "rounded_",
     "n_features_in_",
     "feature_names_in_",
+    "categories_",
     "classes_",
     "n_classes_",
 )
@@ -74,7 +76,8 @@ def joined(trees: Sequence, like) -> Forest:
         if not (isinstance(tree, like.tree_type) and _answers_like(tree, like)):
             raise ValueError(
                 f"estimators_ must be fitted {like.tree_type.__name__}s with the forest's "
-                f"{like.n_features_in_} features and its classes or targets; got {tree!r}."
+                f"{like.n_features_in_} features, its categories and its classes or targets; "
+                f"got {tree!r}."
             )
     if not trees:
         raise ValueError("estimators_ must be at least one tree; got none.")
@@ -84,6 +87,7 @@ def joined(trees: Sequence, like) -> Forest:
 def _answers_like(tree, forest) -> bool:
     names = ("n_features_in_", "n_outputs_")
     same = all(getattr(tree, name, None) == getattr(forest, name) for name in names)
+    same = same and same_levels(*(getattr(one, "categories_", None) for one in (tree, forest)))
     return same and same_classes(getattr(tree, "classes_", ()), getattr(forest, "classes_", ()))
 
 

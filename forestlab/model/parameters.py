@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from forestlab.core.arrays import Limits
+from forestlab.core.categories import CHOICES
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, fitting
-from forestlab.core.learners import LEARNERS, Learner
+from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.options import OPTIONS, Options, is_whole, listed, name_of, row_of
@@ -111,7 +114,30 @@ DESCRIPTIONS = {
         "str, default='learned'",
         'What becomes of values of X that are missing (NaN): "learned", in each node rows without '
         "one go to the side where they lower the criterion most; where no row of the node lacked "
-        'a value, one that does later goes to the heavier child. "error", they are refused.',
+        'a value, one that does later goes to the heavier child. "branch", they go where the mean '
+        "of the node's rows goes that have one: a mean weighted by rows, of what the `learner` "
+        'makes of columns, bins counting by their middle. "both", as in C4.5 they go down both '
+        "branches, in training and when asked, each with the share of the known weight that goes "
+        "there; a piece of under 1/64 of its row goes along with the heavier one. A cut's gain is "
+        "then that of the rows with a value, which must be enough for leaves on both sides; "
+        "`min_samples_split` counts pieces of rows as rows, and so do nodes. "
+        '"error", they are refused.',
+    ),
+    "categorical_features": (
+        '"from_dtype", array-like of str, int or bool, or None, default="from_dtype"',
+        "Which columns of X are categories: by their names, by their numbers, as a mask, or none. "
+        "\"from_dtype\": those of pandas' types category, str and bool, of polars' Categorical, "
+        "Enum, String and Boolean, of pyarrow's dictionaries, strings and booleans; of objects, in "
+        "an array or a list too, those with a string among them, or booleans alone. Levels are "
+        "those that a type lists, in their order (pandas' category, Enum, dictionary), else the "
+        "values that there are, sorted; up to 65,535. One that training did not see is taken for a "
+        "missing value, even with missing='error'.",
+    ),
+    "categories": (
+        '{"subset", "equality"}, default="subset"',
+        'What a node asks of a column of categories: "subset", whether a row\'s level is one of '
+        "several, which of them by their order along the targets, or of few levels by trying all "
+        'sets; "equality", whether it is one given level.',
     ),
     "leaf": (
         "str or callable, default='mean'",
@@ -329,7 +355,23 @@ def require_monotone(
         raise ValueError(
             f"monotonic_cst constrains means, so leaf must be 'mean'; got {params['leaf']!r}."
         )
+    if params.get("missing") == "both":
+        others = listed(name for name in MISSING if name != "both")
+        raise ValueError(
+            "monotonic_cst bounds the answers of rows that go one way, so missing must be one of "
+            f"{others}; got 'both'."
+        )
     require_order_kept(params.get("combine", "average"), task)
+
+
+def require_ordered(signs: tuple[int, ...], levels: tuple[int, ...], names=None) -> None:
+    """Refuse to constrain what does not rise or fall."""
+    for j, (sign, n_levels) in enumerate(zip(signs, levels, strict=True) if levels else ()):
+        if sign and n_levels:
+            raise ValueError(
+                "monotonic_cst constrains features that rise or fall; "
+                f"{j if names is None else names[j]!r} is one of categories, so it must be 0 there."
+            )
 
 
 def require_order_kept(combine: str, task: str) -> None:
@@ -357,9 +399,11 @@ def recipe(
     n_classes: int | list[int],
     n_targets: int = 1,
     names=None,
+    levels: tuple[int, ...] = (),
 ) -> Recipe:
     """Check an estimator's parameters, and turn them into what the forest grows by; `names` are
-    those of features, if they have any."""
+    those of features, if they have any, and `levels` how many each has, if it is one of categories;
+    0: of numbers."""
     each = tuple(n_classes) if isinstance(n_classes, list) else ()
     n_rows, n_features = shape
     whole("n_estimators", params.get("n_estimators", 1), 1)
@@ -395,6 +439,7 @@ def recipe(
     monotonic = signs(params.get("monotonic_cst"), n_features, names)
     if monotonic:
         require_monotone(params, task, n_classes, n_targets)
+        require_ordered(monotonic, levels, names)
     if LEARNERS[row_of("learner", learner)].draw is None:
         limits = limits._replace(max_features=n_features if per_tree else n_features_drawn)
     return Recipe(
@@ -408,6 +453,8 @@ def recipe(
         leaf=leaf(params.get("leaf", "mean")),
         monotonic=() if n_classes == 1 else monotonic,  # one class has one answer
         classes_each=each,
+        levels=levels if any(levels) else (),
+        categories=one_of("categories", params.get("categories", "subset"), CHOICES),
         **_bag(params, n_rows),
     )
 
@@ -499,39 +546,33 @@ def warn_of_functions(recipe: Recipe) -> None:
         )
 
 
-def _may_lack(learner: Learner) -> bool:
-    """May values be missing?"""
-    return bool(learner.project_some or learner.group_some) and not learner.has_bands
-
-
-def require_known(learner: Options) -> None:
-    """Refuse missing values where a learner cannot do with them."""
-    able = [key for key, row in LEARNERS.items() if _may_lack(row)]
-    if row_of("learner", learner) not in able:
-        raise ValueError(
-            f"values of X are missing (NaN), so learner must be one of {listed(able)}; "
-            f"got {name_of('learner', learner)!r}."
-        )
-
-
-def require_moderate(X: np.ndarray, learner: Options) -> None:
+def require_moderate(X, learner: Options) -> None:
     """Refuse numbers whose products floats cannot hold, where columns are joined."""
     if LEARNERS[row_of("learner", learner)].draw is None:
         return
     name = name_of("learner", learner)
-    X = X[:, ~np.isnan(X).all(axis=0)] if np.isnan(X).any() else X
-    most = max(float(np.nanmax(X, initial=0.0)), -float(np.nanmin(X, initial=0.0)))
+    lowest, highest = _reaches(X)
+    most = max(float(highest.max(initial=0.0)), -float(lowest.min(initial=0.0)))
     if most > 1e150:
         raise ValueError(
             f"learner={name!r} joins columns, so X must lie between -1e150 and 1e150; got {most:g}."
         )
-    spread = np.nanmax(X, axis=0) - np.nanmin(X, axis=0)
+    spread = highest - lowest
     least = float(spread[spread > 0].min(initial=1.0))
     if least < 1e-150:
         raise ValueError(
             f"learner={name!r} joins columns, so each that varies must do so by 1e-150 at least; "
             f"got {least:g}."
         )
+
+
+def _reaches(X) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest number of each column that has any."""
+    if issparse(X):
+        ends = min_max_axis(X.astype(np.float64), axis=0, ignore_nan=True)
+        return tuple(found[~np.isnan(found)] for found in ends)
+    X = X[:, ~np.isnan(X).all(axis=0)] if np.isnan(X).any() else X
+    return np.nanmin(X, axis=0), np.nanmax(X, axis=0)
 
 
 def _bag(params: dict[str, Any], n_rows: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from forestlab.model.base import Voters
 from forestlab.model.manifold import Neighbourly
 from forestlab.model.members import Members, joined, same_classes
 from forestlab.tree.grown import GrownTree
+from forestlab.tree.levels import same_levels
 
 
 class OneTree(Neighbourly):
@@ -30,7 +31,8 @@ class OneTree(Neighbourly):
         return interop.tree_to_sklearn(self)
 
     def apply(self, X, depth=None) -> np.ndarray:
-        """The node where each row ends, (n_rows,)."""
+        """The node where each row ends, (n_rows,); of a row that goes both ways, by
+        missing="both", that with most of it."""
         return self._ends(X, depth)[0]
 
     def decision_path(self, X):
@@ -105,14 +107,15 @@ class Ensemble(Voters, Neighbourly):
         self._check_X(X)  # the same features as before
         return self.forest_
 
-    def _seed_of(self, begun, recipe, training, classes) -> int:
+    def _seed_of(self, begun, recipe, training, classes, table) -> int:
         if begun is None:
-            return super()._seed_of(begun, recipe, training, classes)
+            return super()._seed_of(begun, recipe, training, classes, table)
         before = self.grown
         parameters.require_more(self.n_estimators, n_trees(begun))
         same = (
             training.y.shape == (before.n_rows, self.n_outputs_)
             and same_classes(classes, getattr(self, "classes_", ()))
+            and same_levels(table and table.levels, getattr(self, "categories_", None))
             and np.array_equal(training.chances, before.chances)
             and recipe.bag_size == before.recipe.bag_size
             and recipe.replace == before.recipe.replace
@@ -120,6 +123,7 @@ class Ensemble(Voters, Neighbourly):
         if not same:
             raise ValueError(
                 "warm_start=True adds trees to a forest of the same data: X must have as many "
-                "rows, y the same classes or targets, and rows the same weights and bags as before."
+                "rows and the same categories, y the same classes or targets, and rows the same "
+                "weights and bags as before."
             )
         return before.seed

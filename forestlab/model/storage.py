@@ -1,6 +1,7 @@
 """One file for a fitted model: a zip of plain arrays and a JSON text, with a version.
 
-    format.json      version, estimator, parameters, recipe, and fitted values that are no arrays
+    format.json      version, estimator, parameters, recipe, levels of categories, and fitted values
+                     that are no arrays
     forest.NAME.npy  the arrays of core.arrays.Forest
     NAME.npy         other fitted arrays: classes_, feature_names_in_, oob_…
     NAME.K.npy       those of target K, where several have one each
@@ -56,6 +57,8 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
     its name, which tells by what the model was grown and cannot be fitted again.
     """
     forest, recipe = fitted["forest_"], fitted["recipe_"]
+    categories = fitted.get("categories_")
+    fitted = {name: value for name, value in fitted.items() if name != "categories_"}
     lists = {name: value for name, value in fitted.items() if _are_arrays(value)}
     arrays = {name: value for name, value in fitted.items() if isinstance(value, np.ndarray)}
     arrays |= {f"{name}.{k}": one for name, each in lists.items() for k, one in enumerate(each)}
@@ -72,6 +75,8 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
         "values": values,
         "objects": [name for name, array in arrays.items() if array.dtype == object],
     }
+    if categories is not None:
+        text["categories"] = [own if own is None else _plain_levels(own) for own in categories]
     if lists:
         text["lists"] = {name: len(each) for name, each in lists.items()}
     arrays = {name: _without_objects(name, array) for name, array in arrays.items()}
@@ -85,6 +90,10 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
 def _are_arrays(value) -> bool:
     """Is it a list of arrays, one for each of several targets?"""
     return isinstance(value, list) and all(isinstance(one, np.ndarray) for one in value)
+
+
+def _plain_levels(levels: np.ndarray) -> dict[str, Any]:
+    return {"type": levels.dtype.str, "levels": levels.tolist()}
 
 
 def _without_objects(name: str, array: np.ndarray) -> np.ndarray:
@@ -114,7 +123,7 @@ def _is_plain(value) -> bool:
     if isinstance(value, list | tuple):
         return all(_is_plain(item) for item in value)
     if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biuf"
+        return value.dtype.kind in "biufU"
     return value is None or isinstance(value, str | int | float | dict | np.generic)
 
 
@@ -193,19 +202,41 @@ def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     stored = {name: arrays.pop(f"forest.{name}") for name in FOREST}
     means = arrays.pop(MEANS, NO_MEANS)
     forest = Forest(**stored, steps=np.empty(0, STEP), means=means)
-    check_forest(forest, text["values"]["n_features_in_"])
-    forest = with_steps(forest)
     recipe = _recipe(text["recipe"])
+    check_forest(forest, text["values"]["n_features_in_"], recipe.levels)
+    forest = with_steps(forest)
     check_bags(recipe, text["values"]["n_rows_"], arrays["chances_"])
     arrays |= {name: arrays[name].astype(object) for name in text["objects"]}
     sizes = text.get("lists", {})
-    lists = {name: [arrays.pop(f"{name}.{k}") for k in range(sizes[name])] for name in sizes}
+    lists: dict[str, Any] = {
+        name: [arrays.pop(f"{name}.{k}") for k in range(sizes[name])] for name in sizes
+    }
     check_targets(recipe, forest, lists.get("classes_"))
+    if "categories" in text:
+        lists["categories_"] = _levels(text, recipe)
     return {"forest_": forest, "recipe_": recipe, **text["values"], **arrays, **lists}
 
 
+def _levels(text: dict, recipe: Recipe) -> list[np.ndarray | None]:
+    """The levels of each feature; as many as the trees were grown on."""
+    levels = [own if own is None else _array_of_levels(own) for own in text["categories"]]
+    counts = tuple(0 if own is None else len(own) for own in levels)
+    _check(len(levels) == text["values"]["n_features_in_"], "categories")
+    _check(counts == (recipe.levels or (0,) * len(levels)), "categories")
+    return levels
+
+
+def _array_of_levels(text: dict) -> np.ndarray:
+    dtype, listed = np.dtype(text["type"]), text["levels"]
+    _check(dtype.kind in "biufO", "categories")
+    _check(dtype.kind != "O" or all(isinstance(one, str) for one in listed), "categories")
+    return native(np.array(listed, dtype=dtype))
+
+
 def _recipe(text: dict) -> Recipe:
-    text = text | {name: tuple(text.get(name, ())) for name in ("monotonic", "classes_each")}
+    text = text | {
+        name: tuple(text.get(name, ())) for name in ("monotonic", "classes_each", "levels")
+    }
     if "settings" in text:
         former: Any = Settings(**text.pop("settings"))
         return _recipe_of_today(Recipe(limits=former, **text))
@@ -252,8 +283,9 @@ def _recipe_of_today(recipe) -> Recipe:
     )
 
 
-def check_forest(forest: Forest, n_features: int) -> None:
-    """Raise ValueError unless every walk through the forest stays within its arrays and ends."""
+def check_forest(forest: Forest, n_features: int, levels: tuple[int, ...] = ()) -> None:
+    """Raise ValueError unless every walk through the forest stays within its arrays and ends, and
+    asks for no category that is none of as many `levels` as each feature has."""
     nodes = forest.nodes
     _check(nodes.dtype == NODE and nodes.ndim == 1, "nodes")
     stats = forest.stats
@@ -277,13 +309,15 @@ def check_forest(forest: Forest, n_features: int) -> None:
     begins = np.repeat(forest.first_node[:-1], sizes)
     place = np.arange(len(nodes)) - begins
     inner = nodes["kind"] != LEAF
+    shares = nodes["missing_share"]
+    _check(((shares >= 0) & (shares <= 1)).all(), "shares of missing values")
     for child in ("left", "right"):
         later = (nodes[child] > place) & (nodes[child] < np.repeat(sizes, sizes))
         _check(later[inner].all(), "children")
     children = np.concatenate([(begins + nodes[child])[inner] for child in ("left", "right")])
     _check(len(np.unique(children)) == len(children) == len(nodes) - len(sizes), "children")
     for t in range(len(sizes)):
-        check_questions(tree_of(forest, t), n_features)
+        check_questions(tree_of(forest, t), n_features, levels)
 
 
 def check_targets(recipe: Recipe, forest: Forest, classes: list[np.ndarray] | None) -> None:

@@ -14,6 +14,7 @@ from forestlab.config import Config
 
 if TYPE_CHECKING:  # late: they import numba, and a mistake is told without it
     from forestlab.run.job import Result
+    from forestlab.run.making import Job
     from forestlab.run.shared import Shared
     from forestlab.run.sweep import Parent
 
@@ -37,6 +38,7 @@ class Batch:
         self.parent, self.n_jobs, self.swept = parent, n_jobs, swept
         self.results: list[Result] = []
         self._shared = shared
+        self._shown: set[str] = set()  # digests of the data whose columns were shown
 
     @property
     def shared(self) -> "Shared":
@@ -60,6 +62,7 @@ class Batch:
         terminal.started(name, len(self.results), self.n_jobs)
         try:
             wanted = self.shared.job(config, name, experiment)
+            self._show_columns(wanted)
             result = job.run(wanted, self.shared, self.parent_id, terminal.is_terminal())
         except Exception as error:
             result = job.Result(name, "FAILED", None, {})
@@ -68,6 +71,16 @@ class Batch:
         self.results.append(result)
         terminal.done(result)
         return result
+
+    def _show_columns(self, wanted: "Job") -> None:
+        """Tell, once for each table of a user's own, what its columns are taken for."""
+        from forestlab import datasets
+        from forestlab.run import terminal
+
+        data = wanted.data
+        if wanted.config.dataset.name in datasets.OWN and data.digest not in self._shown:
+            self._shown.add(data.digest)
+            terminal.columns(datasets.columns_of(data.dataset.frame), len(data.y))
 
     def refuse(self, name: str) -> None:
         """A job that is not done at all: it counts as failed, and who refused it tells why."""

@@ -55,7 +55,7 @@ def _check_draws(config: Config) -> None:
         )
     if config.dataset.one_hot:
         raise ConfigError(f"study.draws={draws} needs one target; got dataset.one_hot=True.")
-    for key in ("rescale", "drop"):
+    for key in ("rescale", "drop", "categorical", "missing_share"):
         if getattr(config.dataset, key):
             raise ConfigError(
                 f"study.draws={draws} needs all columns as they are made; "

@@ -10,9 +10,12 @@ from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 from omegaconf import OmegaConf
 
 from forestlab import config as configs
+from forestlab import datasets
 from forestlab.run import plugins
 from forestlab.run.making import Job, recipe
 from forestlab.run.measure import Done, fit_and_study
@@ -185,7 +188,8 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
 
 
 def _write(job: Job, folder: Path, done: Done) -> None:
-    """The files of a run: its config, what differs from the commit, tables and pictures."""
+    """The files of a run: its config, what differs from the commit, what columns of a user's own
+    table were taken for, tables and pictures."""
     from forestlab.study import artifacts
     from forestlab.study.part import About
     from forestlab.tracking import provenance
@@ -194,7 +198,12 @@ def _write(job: Job, folder: Path, done: Done) -> None:
     diff = provenance.code()[1]
     if diff:
         (folder / "git.diff").write_text(diff)
+    if job.config.dataset.name in datasets.OWN:
+        table = pd.DataFrame(datasets.columns_of(job.data.dataset.frame))
+        table.to_csv(folder / "columns.csv", index=False)
     if job.config.study.name != "off":
         dataset, rows = job.data.dataset, job.data.parts._asdict()
-        about = About(job.name, list(dataset.frame.columns), rows, dataset.image_shape)
+        names, words = list(dataset.frame.columns), datasets.categories_of(dataset.frame)
+        levels = [np.array(words[name]) if name in words else None for name in names]
+        about = About(job.name, names, rows, dataset.image_shape, levels if words else None)
         artifacts.write(folder, done.found, about, job.config.tracking.pictures)

@@ -24,10 +24,16 @@ class Data(NamedTuple):
 
     dataset: datasets.Dataset
     digest: str
-    X: np.ndarray  # (n, n_features)
+    X: np.ndarray  # (n, n_features): numbers, of a category the level's
     y: np.ndarray  # (n,) or (n, n_targets), with noise on training labels if that is wanted
     parts: datasets.Parts
     task: str  # of the run
+
+    def given(self, rows: np.ndarray) -> Any:
+        """Rows as a model takes them: with categories a data frame, so that it knows their text,
+        and else an array."""
+        frame = self.dataset.frame
+        return frame.iloc[rows] if datasets.categories_of(frame) else self.X[rows]
 
     def splits(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Features and target of train, valid and test."""
@@ -51,7 +57,7 @@ def normalised(config: Config) -> Config:
 
 # ---- data --------------------------------------------------------------------------------------
 
-SPLIT_KEYS = ("test_size", "valid_size", "stratify", "split_seed", "label_noise")
+SPLIT_KEYS = ("test_size", "valid_size", "stratify", "split_seed", "label_noise", "incomplete")
 MOST_KEPT = 2  # data sets: those of a sweep over many would fill the memory
 
 
@@ -86,18 +92,20 @@ class Shelf:
 def _load(wanted: dict[str, Any]) -> Loaded:
     config: Any = OmegaConf.create(wanted)
     dataset = datasets.load(config)
-    return Loaded(wanted, dataset, datasets.digest(dataset), dataset.frame.to_numpy())
+    return Loaded(wanted, dataset, datasets.digest(dataset), datasets.matrix(dataset.frame))
 
 
 def _split(loaded: Loaded, config: Config) -> Data:
     parts = datasets.split(loaded.dataset, config.dataset)
-    task, noise = task_of(config, loaded.dataset), config.dataset.label_noise
-    y = loaded.X if TASKS[task].of_features else loaded.dataset.target
+    dataset, parts = datasets.completed(loaded.dataset, parts, config.dataset.incomplete)
+    X = loaded.X if dataset is loaded.dataset else datasets.matrix(dataset.frame)
+    task, noise = task_of(config, dataset), config.dataset.label_noise
+    y = X if TASKS[task].of_features else dataset.target
     if noise:
         _require_labels(config, task)
         y = y.copy()
         y[parts.train] = datasets.noisy_labels(y[parts.train], noise, config.dataset.data_seed)
-    return Data(loaded.dataset, loaded.digest, loaded.X, y, parts, task)
+    return Data(dataset, loaded.digest, X, y, parts, task)
 
 
 def task_of(config: Config, dataset: datasets.Dataset) -> str:
@@ -190,8 +198,9 @@ def recipe(config: Config, data: Data):
     n_classes = _class_counts(y) if TASKS[data.task].has_classes else 0
     n_targets = y.shape[1] if y.ndim > 1 else 1
     sizes = (len(y), data.X.shape[1]), n_classes, n_targets
-    found = parameters.recipe(params, data.task, *sizes)
     _require_columns(config, data)
+    levels = datasets.level_counts(data.dataset.frame)
+    found = parameters.recipe(params, data.task, *sizes, levels=levels)
     model.check_scale(y.reshape(len(y), -1), None)
     return found
 
@@ -200,8 +209,16 @@ def _require_columns(config: Config, data: Data) -> None:
     """As a density forest does, by the names of the config."""
     from forestlab.forest.normals import MOST_COLUMNS
 
+    if not TASKS[data.task].of_features:
+        return
+    if categories := list(datasets.categories_of(data.dataset.frame)):
+        raise ConfigError(
+            f"task={data.task} takes numbers only, and {', '.join(categories)} of "
+            f"dataset={config.dataset.name} holds categories: leave them out by "
+            f"dataset.drop=[{','.join(categories)}]."
+        )
     name, n_columns = config.criterion.name, data.X.shape[1]
-    if TASKS[data.task].of_features and name == "gaussian" and n_columns > MOST_COLUMNS:
+    if name == "gaussian" and n_columns > MOST_COLUMNS:
         raise ConfigError(
             f"criterion={name} takes up to {MOST_COLUMNS} columns with task={data.task}, and "
             f"dataset={config.dataset.name} has {n_columns}: choose gaussian_diagonal."

@@ -41,14 +41,15 @@ def fit_and_study(job: Job, show: bool) -> Done:
     config, data = job.config, job.data
     splits = data.splits()
     model = _built(config, data)
-    _load_kernels(config, data, *splits["train"])
+    training = data.given(data.parts.train), splits["train"][1]
+    _load_kernels(config, data, *training)
     n_jobs, wanted = n_threads(config.n_jobs), config.study
     seconds: dict[str, float] = {}
     with timing(seconds, "fit"), _shown(model, show):
-        model.fit(*splits["train"])
-    asked = splits["test"] if len(splits["test"][1]) else splits["train"]
+        model.fit(*training)
+    asked = data.given(data.parts.test if len(data.parts.test) else data.parts.train)
     with timing(seconds, "predict"):
-        model.predict(asked[0])
+        model.predict(asked)
     model.name_features(data.dataset.frame.columns)
     with timing(seconds, "study"):
         draw = partial(_draw_and_fit, config, data, n_jobs, show) if wanted.draws else None
@@ -75,7 +76,7 @@ def _built(config: Config, data: Data):
     return build(config, data.task, data.dataset.frame.columns)
 
 
-def _load_kernels(config: Config, data: Data, X: np.ndarray, y: np.ndarray) -> None:
+def _load_kernels(config: Config, data: Data, X: Any, y: np.ndarray) -> None:
     """Grow a stump and ask it, before a clock runs.
 
     The first fit of a process takes 0.4 s to load kernels, which `timing` would leave out, and

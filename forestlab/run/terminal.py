@@ -12,8 +12,14 @@ from pathlib import Path
 
 from forestlab.config import ConfigError, home
 from forestlab.core.tasks import TASKS
+from forestlab.datasets import Column
+from forestlab.datasets.columns import USELESS
+from forestlab.datasets.kinds import CATEGORY, NUMBER
 
 WIDEST_NAME = 60  # letters of a run's name in a table
+WIDEST_COLUMN = 28  # letters of a column's name
+MOST_COLUMNS = 15  # of a user's own table that are shown
+PLURALS = {NUMBER: "numbers", CATEGORY: "categories"}
 
 
 def show_warnings() -> None:
@@ -71,6 +77,38 @@ def summary(results: list, parent) -> None:
             rows.append((abridged(result.name, WIDEST_NAME), result.status.lower(), *cells))
         print("\n".join(in_columns(rows, "<<" + ">" * len(names))))
     _say_where(results, parent)
+
+
+def columns(found: Sequence[Column], n_rows: int) -> None:
+    """What the columns of a user's own table were taken for: those with a remark first, and how to
+    correct it."""
+    ordered = sorted(found, key=lambda column: not column.remark)
+    shown, others = ordered[:MOST_COLUMNS], ordered[MOST_COLUMNS:]
+    rows = [("column", "taken for", "missing", ""), *map(_column_cells, shown)]
+    print(f"{n_rows} rows, {_counted(found)}")
+    print("\n".join(in_columns(rows, "<<><")))
+    if others:
+        print(f"… and {_counted(others)}")
+    useless = ",".join(column.column for column in found if column.remark in USELESS)
+    if useless:
+        print(f"to leave out: {abridged(f'dataset.drop=[{useless}]', WIDEST_NAME)}")
+    print("to correct:   dataset.categorical, dataset.numeric, dataset.missing_marks\n")
+
+
+def _column_cells(column: Column) -> tuple[str, str, str, str]:
+    levels = f", {column.levels} levels" if column.levels else ""
+    missing = "< 1 %" if column.missing < 0.01 else f"{column.missing:.0%}".replace("%", " %")
+    name = abridged(column.column, WIDEST_COLUMN)
+    return name, column.taken_for + levels, missing if column.missing else "", column.remark
+
+
+def _counted(found: Sequence[Column]) -> str:
+    """5 numbers, 2 categories; 3 columns lack values."""
+    counts = [(kind, sum(column.taken_for == kind for column in found)) for kind in PLURALS]
+    n_lacking = sum(column.missing > 0 for column in found)
+    lacking = f"; {n_lacking} of these columns lack{'s' * (n_lacking == 1)} values"
+    kinds = (f"{n} {PLURALS[kind] if n > 1 else kind}" for kind, n in counts if n)
+    return ", ".join(kinds) + (lacking if n_lacking else "")
 
 
 def in_columns(rows: Sequence[Sequence[str]], sides: str) -> list[str]:

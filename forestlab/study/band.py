@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.forest import combined, places
+from forestlab.forest import combined, reached
 from forestlab.study.coverage import Band
 from forestlab.study.held_out import answers_of
 from forestlab.study.intervals import bands, trees_needed
@@ -27,7 +27,7 @@ class AlongOne(NamedTuple):
 def _find(look: Look) -> AlongOne:
     grown, (X, truth) = look.grown, look.data["train"]
     x = np.linspace(np.nanmin(X), np.nanmax(X), POINTS)
-    leaves = places(grown.forest, x[:, None], None, look.n_jobs)
+    leaves = reached(grown.forest, x[:, None], None, look.n_jobs)
     asked = grown.forest, grown.task, grown.combine
     mean = combined(*asked, x[:, None], None, look.n_jobs)[0][:, 0]
     spread = answers_of(grown.forest, grown.task, leaves).spread

@@ -14,7 +14,7 @@ def _find(look: Look) -> Tree:
 
 
 def _view(tree: Tree, findings: Findings, about: About) -> TreeView:
-    return TreeView(tree, findings.task, about.features, findings.classes)
+    return TreeView(tree, findings.task, about.features, findings.classes, about.levels)
 
 
 def _table(found: Tree, findings: Findings, about: About) -> Files:

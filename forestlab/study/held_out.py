@@ -4,12 +4,13 @@ Everything is in squares: a class is a vector with a 1 in its own place, so that
 posterior is its Gini impurity, and a squared error is Brier's score.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.forest import places
+from forestlab.forest import Reached, reached
 from forestlab.study.rows import evenly
 from forestlab.study.tasks import STUDIED
 
@@ -29,21 +30,32 @@ class Answers(NamedTuple):
         return self.within + self.between
 
 
-def answers_of(forest: Forest, task: str, ends: np.ndarray, asked=None) -> Answers:
-    """What the trees say of rows that end in the nodes `ends`, (n_trees, n); `asked` is a mask of
-    the same shape, or None to ask all."""
+def answers_of(forest: Forest, task: str, ends: Reached, asked=None) -> Answers:
+    """What the trees say of n rows that end there; `asked` is a mask (n_trees, n), or None to ask
+    all.
+
+    What a tree says of a row that ends in several nodes is their mixture, with its variance: that
+    within the nodes, and that between them.
+    """
     values, inside = STUDIED[task].of_nodes(forest)
-    votes = np.ones((len(ends), 1)) if asked is None else asked.astype(np.float64)
-    voters = np.broadcast_to(votes, ends.shape).sum(axis=0)
-    mean, within = np.zeros((ends.shape[1], values.shape[1])), np.zeros(ends.shape[1])
-    for vote, nodes in zip(votes, ends, strict=True):
-        mean += vote[:, None] * values[nodes]
-        within += vote * inside[nodes]
+    votes = np.ones((len(ends.nodes), 1)) if asked is None else asked.astype(np.float64)
+    voters = np.broadcast_to(votes, ends.nodes.shape).sum(axis=0)
+    mean, within = np.zeros((ends.n_rows, values.shape[1])), np.zeros(ends.n_rows)
+    for t, vote in enumerate(votes):
+        said = ends.mixed(t, lambda nodes, rows: values[nodes])
+        mean += vote[:, None] * said
+        within += vote * ends.mixed(t, partial(_variances, values, inside, said))
     mean /= voters[:, None]
     squares = np.zeros(len(mean))
-    for vote, nodes in zip(votes, ends, strict=True):
-        squares += vote * ((values[nodes] - mean) ** 2).sum(axis=1)
+    for t, vote in enumerate(votes):
+        said = ends.mixed(t, lambda nodes, rows: values[nodes])
+        squares += vote * ((said - mean) ** 2).sum(axis=1)
     return Answers(mean, within / voters, squares / np.maximum(voters - 1.0, 1.0), voters)
+
+
+def _variances(values, inside, said, nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Of nodes about what their tree says of rows; of a row's only node that is its own."""
+    return inside[nodes] + ((values[nodes] - said[rows]) ** 2).sum(axis=1)
 
 
 class HeldOut(NamedTuple):
@@ -81,7 +93,7 @@ def held_out(
         return None
     rows = np.flatnonzero(able)
     rows = rows[evenly(len(rows), most_rows)]
-    ends = places(forest, X[rows], None, n_jobs)
+    ends = reached(forest, X[rows], None, n_jobs)
     numbers = rows if outside is not None else np.full(len(rows), -1)
     answers = answers_of(forest, task, ends, asked[:, rows])
     return HeldOut(task, X[rows], truth[rows], numbers, answers)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from forestlab.forest import places
+from forestlab.forest import Reached, reached
 from forestlab.study import conformal
 from forestlab.study.coverage import (
     LEVELS,
@@ -32,9 +32,9 @@ class Coverage(NamedTuple):
 
 
 def bands(
-    look: Look, mean, spread, leaves, jack: Jackknife | None, levels
+    look: Look, mean, spread, leaves: Reached, jack: Jackknife | None, levels
 ) -> dict[str, list[Band]]:
-    """By method: a band for each level, of rows that end in the nodes `leaves`."""
+    """By method: a band for each level, of rows that end in `leaves`."""
     oob, (X, truth) = look.surfaces.get("oob"), look.data["train"]
     sd = np.sqrt(spread)
     found = {"trees": [normal_intervals(mean, sd, level) for level in levels]}
@@ -43,7 +43,7 @@ def bands(
     if oob is not None:
         scores = conformal.scores_regression(oob.truth, oob.predicted)
         found["conformal"] = [conformal.intervals(mean, scores, level) for level in levels]
-    trained = places(look.grown.forest, X, None, look.n_jobs)
+    trained = reached(look.grown.forest, X, None, look.n_jobs)
     bags = look.grown.bags(look.n_jobs)
     low, high = leaf_intervals(trained, bags, truth, leaves, levels)
     found["quantiles"] = [Band(*pair) for pair in zip(low, high, strict=True)]

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.forest import BLOCK_NUMBERS
+from forestlab.forest import BLOCK_NUMBERS, Reached
 from forestlab.study.coverage import SAME
 from forestlab.study.part import Findings, Look, Number, Part
 
@@ -114,8 +114,8 @@ def _centred(answers: np.ndarray) -> np.ndarray:
 # ---- the part ----------------------------------------------------------------------------------
 
 
-def jackknife_of(look: Look, leaves: np.ndarray, predicted: np.ndarray) -> Jackknife | None:
-    """Of rows that end in the nodes `leaves`, (n_trees, m).
+def jackknife_of(look: Look, leaves: Reached, predicted: np.ndarray) -> Jackknife | None:
+    """Of m rows that end in `leaves`.
 
     None without bags, or if rows were drawn by unequal chances, which it cannot take.
     """

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.forest import places
+from forestlab.forest import Reached, reached
 from forestlab.study.part import Findings, Look, Number, Part
 from forestlab.study.rows import evenly
 from forestlab.study.uncertainty import Uncertainty
@@ -19,7 +19,7 @@ class Judged(NamedTuple):
     predicted: np.ndarray  # (m,)
     errors: np.ndarray  # (m,)
     uncertainty: Uncertainty
-    leaves: np.ndarray  # (n_trees, m) where they end, as `places`
+    leaves: Reached  # where they end
 
 
 def _find(look: Look) -> Judged | None:
@@ -34,7 +34,7 @@ def _find(look: Look) -> Judged | None:
         surface.predicted[some],
         surface.errors[some],
         Uncertainty(*(part[some] for part in look.found["uncertainty"].of[look.judged])),
-        places(look.grown.forest, X[some], None, look.n_jobs),
+        reached(look.grown.forest, X[some], None, look.n_jobs),
     )
 
 

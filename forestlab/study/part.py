@@ -59,6 +59,11 @@ class Look(NamedTuple):
         return self.data["train"][0].shape[1]
 
     @property
+    def of_numbers(self) -> bool:
+        """Whether all features are numbers: between two levels of a category there is nothing."""
+        return not self.grown.recipe.levels
+
+    @property
     def judged(self) -> str | None:
         """The split on which costly parts judge: test, or else valid; None if there are neither."""
         return next((split for split in ("test", "valid") if split in self.data), None)
@@ -105,6 +110,7 @@ class About(NamedTuple):
     features: list[str]  # names
     rows: dict[str, np.ndarray]  # by split: row numbers in the data set
     image_shape: tuple[int, int] | None = None  # of rows that are images
+    levels: list[np.ndarray | None] | None = None  # of each feature, if it is one of categories
 
     def of_target(self, name: str) -> "About":
         return self._replace(title=f"{self.title}, {name}")

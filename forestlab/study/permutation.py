@@ -67,7 +67,8 @@ def permutation_importance(
     shuffles = n_repeats * sum(map(len, features))
     most = max(budget // max(shuffles, 1), 2)
     # Made here, before threads would each make one.
-    add_increases = permutation_kernel(task, walk_for(forest, X))
+    walk = walk_for(forest, X)
+    add_increases = permutation_kernel(task, walk)
     truth = np.asarray(truth)
 
     def shuffle_one(t: int) -> tuple[np.ndarray, int]:
@@ -84,8 +85,8 @@ def permutation_importance(
             answers = truth[rows].astype(values.dtype)
             alone = plant([tree])
             add_increases(
-                alone, make_reads(tree), make_frontier(alone), values, block, answers, *place,
-                n_repeats, found,
+                alone, make_reads(tree), make_frontier(alone, walk), values, block, answers,
+                *place, n_repeats, found,
             )  # fmt: skip
             increase[features[t]] = found
         return increase, len(rows)

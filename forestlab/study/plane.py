@@ -7,8 +7,8 @@ MARGIN = 0.05  # of the rows' range, on each side
 
 
 def has_range(look) -> bool:
-    """Are some values known of each feature that the training rows have?"""
-    return not np.isnan(look.data["train"][0]).all(axis=0).any()
+    """Is each feature one of numbers, of which some are known in the training rows?"""
+    return look.of_numbers and not np.isnan(look.data["train"][0]).all(axis=0).any()
 
 
 def grid_of(X: np.ndarray, size: int = 150) -> tuple[np.ndarray, Extent]:

@@ -107,12 +107,13 @@ def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) 
     tile_rows = int(np.clip(BLOCK_NUMBERS // row_numbers, 1, TILE))
 
     # Made here, before threads would each make one.
-    count_votes = votes_kernel(walk_for(forest, X))
+    walk = walk_for(forest, X)
+    count_votes = votes_kernel(walk)
 
     def count(rows: slice, block: np.ndarray) -> Votes:
         votes = empty_votes(n_depths, n_trees(forest))
         count_votes(
-            forest, make_frontier(forest), labels, block, codes[rows], outside, rows.start,
+            forest, make_frontier(forest, walk), labels, block, codes[rows], outside, rows.start,
             tile_rows, votes,
         )  # fmt: skip
         return votes
@@ -174,12 +175,13 @@ def of_residuals(
     means = TASKS["regression"].values(forest.stats)
     numbers = np.array(truth, np.float64)
 
-    add_residuals = residuals_kernel(walk_for(forest, X))
+    walk = walk_for(forest, X)
+    add_residuals = residuals_kernel(walk)
 
     def add(rows: slice, block: np.ndarray) -> tuple[np.ndarray | int, ...]:
         residuals = empty_residuals(n_depths, n_trees(forest), len(block))
         add_residuals(
-            forest, make_frontier(forest), means, block, numbers[rows], outside, rows.start,
+            forest, make_frontier(forest, walk), means, block, numbers[rows], outside, rows.start,
             residuals,
         )  # fmt: skip
         return residuals.n_outside, residuals.of_trees, *_products(residuals)

@@ -12,7 +12,7 @@ import numpy as np
 
 from forestlab.core.arrays import Forest
 from forestlab.core.tasks import TASKS, variances
-from forestlab.forest import Asked, AskedDensity, Grown, combined, log_densities_of
+from forestlab.forest import Asked, AskedDensity, Grown, Reached, combined, log_densities_of
 from forestlab.study.columns import Columns, class_columns, density_columns, number_columns
 from forestlab.study.metrics import Outcome
 from forestlab.study.walks import (
@@ -57,8 +57,8 @@ class Studied(NamedTuple):
     squares: Callable[[np.ndarray, np.ndarray], np.ndarray] = _no_targets  # answers, truth → error
     halves: Callable[[np.ndarray], np.ndarray] = _no_targets  # differences → half their squares
     power: int = 0  # of the distance δ, with which targets of near rows come to differ
-    # Each tree's answer, by (n_trees, n) leaves and what is predicted.
-    by_tree: Callable[[Forest, np.ndarray, np.ndarray], np.ndarray] = _no_targets
+    # Each tree's answer, (n_trees, n), by where rows end and what is predicted.
+    by_tree: Callable[[Forest, Reached, np.ndarray], np.ndarray] = _no_targets
 
 
 def _ready(grown: Grown, n_depths: int) -> Asked:
@@ -101,9 +101,20 @@ def _brier(p: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return 1.0 - 2.0 * p[np.arange(len(truth)), truth] + (p**2).sum(axis=1)
 
 
-def _probability_by_tree(forest: Forest, leaves: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def _probability_by_tree(forest: Forest, leaves: Reached, predicted: np.ndarray) -> np.ndarray:
     """Of the class that the forest predicts."""
-    return forest.stats[leaves, predicted] / forest.nodes["weight"][leaves]
+
+    def read(nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return forest.stats[nodes, predicted[rows]] / forest.nodes["weight"][nodes]
+
+    return np.stack([leaves.mixed(t, read) for t in range(len(leaves.nodes))])
+
+
+def _number_by_tree(forest: Forest, leaves: Reached, predicted: np.ndarray) -> np.ndarray:
+    def read(nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return forest.stats[nodes, 1]
+
+    return np.stack([leaves.mixed(t, read) for t in range(len(leaves.nodes))])
 
 
 # ---- numbers -----------------------------------------------------------------------------------
@@ -191,7 +202,7 @@ STUDIED: dict[str, Studied] = {
         squares=_squares,
         halves=lambda apart: apart**2 / 2.0,
         power=1,
-        by_tree=lambda forest, leaves, predicted: forest.stats[leaves, 1],
+        by_tree=_number_by_tree,
     ),
     "density": Studied(
         predicted=_mean_of,

@@ -64,7 +64,7 @@ import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.tasks import TASKS
-from forestlab.forest import places
+from forestlab.forest import Reached, reached
 from forestlab.study.held_out import Data, HeldOut, answers_of, held_out
 from forestlab.study.noise import NEIGHBOURS, noise_of
 from forestlab.study.part import About, Files, Findings, Look, Number, Part
@@ -111,13 +111,13 @@ class Gauge(NamedTuple):
 
     def of(self, X: np.ndarray, n_jobs: int = 1) -> Uncertainty:
         """The uncertainty of each row of X."""
-        answers = answers_of(self.forest, self.task, places(self.forest, X, None, n_jobs))
+        answers = answers_of(self.forest, self.task, reached(self.forest, X, None, n_jobs))
         has_classes = TASKS[self.task].has_classes
         spread = entropy(answers.mean) if has_classes else answers.spread
         if self.untold:
             unknown = np.full(len(X), np.nan)
             return Uncertainty(unknown, unknown, unknown, spread)
-        noise = noise_at(self.noise, places(self.forest, X, self.depth, n_jobs))
+        noise = noise_at(self.noise, reached(self.forest, X, self.depth, n_jobs))
         total = noise + excess(self.line, answers.spread, noise)
         if has_classes:
             noise, total = nats(noise, self.others), nats(total, self.others)
@@ -144,7 +144,7 @@ def gauge(
     as_all = endless + answers.between / n_trees(forest)
     contributed = noise_of_held_out(forest, task, data["train"], held, most_rows, n_jobs)
     depth = max(int(np.log2(len(error) / REGION)), 0)
-    regions = places(forest, held.X, depth, n_jobs)
+    regions = reached(forest, held.X, depth, n_jobs)
     mean = max(min(contributed.mean(), endless.mean()), 0.0)
     noise = regional(regions, contributed, len(forest.nodes), mean)
     here = noise_at(noise, regions)
@@ -187,26 +187,29 @@ def margin_of(contributed: np.ndarray) -> float:
     return float(2.0 * contributed.std(ddof=1) / np.sqrt(len(contributed)))
 
 
-def regional(regions: np.ndarray, contributed: np.ndarray, n_nodes: int, mean: float) -> np.ndarray:
-    """The noise of every node, (n_nodes,): the mean of what rows there contribute, scaled so that
-    `noise_at` those rows has the given mean; where no row is, that mean.
+def regional(regions: Reached, contributed: np.ndarray, n_nodes: int, mean: float) -> np.ndarray:
+    """The noise of every node, (n_nodes,): the mean of what rows there contribute, by their shares
+    in it, scaled so that `noise_at` those rows has the given mean; where no row is, that mean.
 
     Parameters
     ----------
-    regions : (n_trees, m) the nodes of the rows
+    regions : where the rows are
     contributed : (m,)
     """
-    nodes, weights = regions.ravel(), np.tile(contributed, len(regions))
-    counts = np.bincount(nodes, minlength=n_nodes)
-    sums = np.bincount(nodes, weights, n_nodes)
+    trees = [regions.pieces(t) for t in range(len(regions.nodes))]
+    rows, nodes, shares = (np.concatenate(part) for part in zip(*trees, strict=True))
+    counts = np.bincount(nodes, shares, n_nodes)
+    sums = np.bincount(nodes, shares * contributed[rows], n_nodes)
     found = np.divide(sums, counts, out=np.zeros(n_nodes), where=counts > 0)
     before = noise_at(found, regions).mean()
     return np.where(counts > 0, found * (mean / before if before > 0.0 else 0.0), mean)
 
 
-def noise_at(noise: np.ndarray, regions: np.ndarray) -> np.ndarray:
-    """Of rows in some nodes, (n_trees, m): the mean over trees, at least 0."""
-    return np.maximum(noise[regions].mean(axis=0), 0.0)
+def noise_at(noise: np.ndarray, regions: Reached) -> np.ndarray:
+    """Of rows in some nodes: the mean over trees, at least 0, (m,)."""
+    trees = range(len(regions.nodes))
+    each = [regions.mixed(t, lambda nodes, rows: noise[nodes]) for t in trees]
+    return np.maximum(np.mean(each, axis=0), 0.0)
 
 
 def rising_line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

@@ -115,19 +115,21 @@ class GrownTree(TreeView):
     # -- rows
 
     def apply(self, X, depth: int | None = None) -> np.ndarray:
-        """The node where each row ends, (n_rows,)."""
+        """The node where each row ends, (n_rows,); of several that with most of it."""
         return self._ends(X, depth)
 
     def predict(self, X, depth: int | None = None) -> np.ndarray:
         """The value of each row's end, as scikit-learn's `Tree` has it: (n_rows, n_classes) shares
         of the classes, or (n_rows, 1) means; with several outputs a dimension more, as `value` has.
-        Labels are the estimator's."""
-        values = self.value[self._ends(X, depth)]
+        Of several ends the mean by the row's shares in them. Labels are the estimator's."""
+        values = self._reached(X, depth).mixed(0, lambda nodes, rows: self.value[nodes])
         return values[:, 0] if self.n_outputs == 1 else values
 
     def decision_path(self, X) -> csr_array:
         """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones."""
-        return visits(self.tree.nodes, self._ends(X, None))
+        found = self._reached(X, None)
+        rows, nodes, _ = found.pieces(0)
+        return visits(self.tree.nodes, rows, nodes, found.n_rows)
 
     def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
         """Each feature's part in the decrease of impurity, (n_features,); normalised to sum to 1,
@@ -156,20 +158,23 @@ def require_single_cuts(nodes: np.ndarray) -> None:
         )
 
 
-def visits(nodes: np.ndarray, ends: np.ndarray) -> csr_array:
-    """The way up from each row's end, in one tree, as a sparse (n_rows, n_nodes) matrix of ones.
+def visits(nodes: np.ndarray, rows: np.ndarray, ends: np.ndarray, n_rows: int) -> csr_array:
+    """The ways up from rows' ends, in one tree, as a sparse (n_rows, n_nodes) matrix of ones.
 
     Of int64 as scikit-learn's, so that products such as `paths @ paths.T` do not overflow.
     """
     parent = np.full(len(nodes), -1)
     inner = np.flatnonzero(nodes["kind"] != LEAF)
     parent[nodes["left"][inner]] = parent[nodes["right"][inner]] = inner
-    rows, visited = [], []
-    row, i = np.arange(len(ends)), ends
+    visitors, visited = [], []
+    row, i = rows, ends
     while len(row):
-        rows.append(row)
+        visitors.append(row)
         visited.append(i)
         i = parent[i]
         row, i = row[i >= 0], i[i >= 0]
-    row, i = np.concatenate(rows), np.concatenate(visited)
-    return csr_array((np.ones(len(row), np.int64), (row, i)), (len(ends), len(nodes)))
+    row, i = np.concatenate(visitors), np.concatenate(visited)
+    found = csr_array((np.ones(len(row), np.int64), (row, i)), (n_rows, len(nodes)))
+    found.sum_duplicates()  # ways that meet
+    found.data[:] = 1
+    return found

@@ -19,12 +19,13 @@ from forestlab.core.arrays import (
 )
 from forestlab.core.questions import KINDS, kind_of, write_leaf
 from forestlab.core.tasks import TASKS, require_task
+from forestlab.tree.levels import FAMILIES, as_levels, families
 from forestlab.tree.view import SIDES, TreeView
 
 LEAF_KEYS = ("value", "weight")
 RANGE_KEYS = ("cut", "between", "in")  # one of them: what goes left
-OTHER_KEYS = ("left", "right", "missing", "missing_share")
-ROOT_KEYS = ("task", "feature_names", "class_names")
+OTHER_KEYS = ("left", "right", "missing", "missing_share", "not_in")
+ROOT_KEYS = ("task", "feature_names", "class_names", "levels")
 MAX_CATEGORY = 2**20
 LABEL = str | Real | np.bool_
 
@@ -45,7 +46,7 @@ class _Wrong(ValueError):
 
 
 def build_tree(
-    description, feature_names=None, class_names=None, task: str | None = None
+    description, feature_names=None, class_names=None, task: str | None = None, levels=None
 ) -> TreeView:
     """A tree from nested dicts.
 
@@ -58,10 +59,13 @@ def build_tree(
         {"feature": "salary", "cut": 50000, "left": …, "right": …}   left if salary ≤ 50000
         {"feature": 0, "between": [2, 5], …}                         left if 2 < x0 ≤ 5
         {"weights": {"a": 2, "b": -1}, "cut": 0.5, …}                left if 2·a − b ≤ 0.5
+        {"feature": "colour", "in": ["red", "green"], …}             left if red or green
         {"feature": "colour", "in": [0, 3], …}                       left if category 0 or 3
 
     A missing value goes right; with ``"missing": "left"`` in the node it goes left, and with
-    ``"missing": "both", "missing_share": 0.7`` both ways, with 0.7 of its weight to the left.
+    ``"missing": "both", "missing_share": 0.7`` both ways, with 0.7 of its weight to the left. With
+    ``"not_in": […]`` beside "in" only these categories go right, and others where a missing value
+    goes.
     Inner nodes' statistics are summed up from their leaves, of weight 1 unless given.
 
     Parameters
@@ -72,8 +76,10 @@ def build_tree(
     class_names : the labels in their order; sorted if not given. A list of such lists if there are
         several targets of classes
     task : "classification" or "regression"; by default classification if values are text or bools
+    levels : {feature: its categories in the order of their numbers}. Without them: of each feature
+        of which some nodes name strings, those, sorted; of others categories are their numbers
 
-    The description's root may hold the last three itself.
+    The description's root may hold the last four itself.
     """
     pieces = _unfold(description)
     root = pieces[0].content
@@ -84,9 +90,11 @@ def build_tree(
     require_task(task)
     if TASKS[task].has_classes:
         labels = _labels(pieces) if labels is None else _listed(labels)
-    tree = _read(pieces, names, labels if TASKS[task].has_classes else None)
+    known = _levels(pieces, names, root.get("levels") if levels is None else levels)
+    tree = _read(pieces, names, labels if TASKS[task].has_classes else None, known)
     _sum_up(tree, task, len(labels[0]) if labels and _are_several(labels) else None)
-    return TreeView(tree, task, names, labels)
+    each = [known.get(name) for name in names]
+    return TreeView(tree, task, names, labels, each if known else None)
 
 
 def _unfold(description) -> list[_Piece]:
@@ -132,6 +140,7 @@ def _check_keys(content: dict, more: Sequence[str]) -> None:
     for keys in () if is_leaf else (_asked_keys(), RANGE_KEYS):
         choice = f"a leaf needs value; an inner node needs one of {', '.join(keys)}"
         _need(sum(key in content for key in keys) == 1, choice)
+    _need("in" in content or "not_in" not in content, "not_in goes with in")
     both = "left" in content and "right" in content
     _need(is_leaf or both, "an inner node needs left and right")
 
@@ -158,6 +167,26 @@ def _name_features(pieces: list[_Piece], given) -> list[str]:
     if names and numbers:
         raise ValueError("some features have names and some numbers: give feature_names too")
     return list(dict.fromkeys(names)) or [f"x{j}" for j in range(max(numbers, default=-1) + 1)]
+
+
+def _levels(pieces: list[_Piece], names: list[str], given) -> dict[str, np.ndarray]:
+    """The levels of features that have any, by their names."""
+    found = {} if given is None else dict(given)
+    for name, own in found.items():
+        is_fine = len(set(own)) == len(own) and families(own) in [[one] for one in FAMILIES]
+        if name not in names or not is_fine:
+            raise ValueError(
+                f"levels must be different strings, numbers or booleans of a feature, of {names}; "
+                f"got {name!r}: {own!r}"
+            )
+    named: dict[str, set] = {}
+    for i, (content, _, _) in enumerate(pieces):
+        with _told_where(pieces, i):
+            words = [word for key in ("in", "not_in") for word in _list(content.get(key, ()), key)]
+            if any(isinstance(word, str) for word in words):
+                named.setdefault(names[_place(content["feature"], names)], set()).update(words)
+    made = {name: sorted(own, key=str) for name, own in named.items()}
+    return {name: as_levels(own) for name, own in (made | found).items()}
 
 
 def _guess_task(pieces: list[_Piece], labels) -> str:
@@ -187,7 +216,9 @@ def _listed(labels) -> list:
     return np.asarray(labels).tolist()
 
 
-def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:
+def _read(
+    pieces: list[_Piece], names: list[str], labels: list | None, levels: dict[str, np.ndarray]
+) -> Tree:
     """The tree with its questions, children and leaves, not yet summed up."""
     nodes = np.zeros(len(pieces), NODE)
     for node in nodes:
@@ -200,7 +231,7 @@ def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:
             nodes[side][parent] = i
         with _told_where(pieces, i):
             if "value" not in content:
-                _read_question(nodes[i], content, names, params, bits)
+                _read_question(nodes[i], content, names, params, bits, levels)
                 _read_missing(nodes[i], content)
                 continue
             leaves[i] = _read_leaf(content, labels)
@@ -211,7 +242,9 @@ def _read(pieces: list[_Piece], names: list[str], labels: list | None) -> Tree:
     return Tree(nodes, stats, np.array(params, np.float64), np.array(bits, np.uint64))
 
 
-def _read_question(node, content: dict, names: list[str], params: list, bits: list) -> None:
+def _read_question(
+    node, content: dict, names: list[str], params: list, bits: list, levels: dict[str, np.ndarray]
+) -> None:
     node["kind"] = kind_of(content)
     row, features = KINDS[node["kind"]], [_place(feature, names) for feature in _features(content)]
     if row.names_feature:
@@ -221,7 +254,7 @@ def _read_question(node, content: dict, names: list[str], params: list, bits: li
         params += [_number(part, "a weight") for part in row.params(_asked(content), features)]
     if "in" in content:
         node["bits"] = len(bits)
-        bits += _category_words(content["in"])
+        bits += _category_words(content, levels.get(names[features[0]]))
     elif "cut" in content:
         node["cut_high"] = _number(content["cut"], "cut")
     else:
@@ -238,14 +271,37 @@ def _place(feature, names: list[str]) -> int:
     return int(feature)
 
 
-def _category_words(codes) -> list[int]:
-    """The categories as `questions.category_side` reads them."""
-    fine = all(_is_integer(code) and code < MAX_CATEGORY for code in _list(codes, "in"))
-    _need(fine and len(codes) > 0, f"'in' must list integers from 0 to {MAX_CATEGORY - 1}")
-    words = [0] * (int(max(codes)) // 64 + 1)
+def _category_words(content: dict, own: np.ndarray | None) -> list[int]:
+    """The categories as `questions.category_side` reads them; `own` are the feature's levels."""
+    left = _codes(content["in"], "in", own)
+    right = _codes(content["not_in"], "not_in", own) if "not_in" in content else []
+    _need(not set(left) & set(right), "a category is either in or not_in")
+    most = max([*left, *right, 0 if own is None else len(own) - 1])
+    n_words = most // 64 + 1
+    known = _words([*left, *right], n_words) if "not_in" in content else [2**64 - 1] * n_words
+    return [n_words, *_words(left, n_words), *known]
+
+
+def _codes(given, key: str, own: np.ndarray | None) -> list[int]:
+    """The numbers of categories."""
+    items = _list(given, key)
+    allowed = f"integers from 0 to {MAX_CATEGORY - 1}, or strings" if own is None else "levels"
+    _need(len(items) > 0 or key != "in", f"'{key}' must list {allowed}")
+    if own is not None:
+        known = own.tolist()
+        for item in items:
+            _need(item in known, f"{item!r} is none of the levels {known}")
+        return [known.index(item) for item in items]
+    fine = all(_is_integer(code) and code < MAX_CATEGORY for code in items)
+    _need(fine, f"'{key}' must list {allowed}")
+    return [int(code) for code in items]
+
+
+def _words(codes: list[int], n_words: int) -> list[int]:
+    words = [0] * n_words
     for code in codes:
-        words[int(code) // 64] |= 1 << int(code) % 64
-    return [len(words), *words]
+        words[code // 64] |= 1 << code % 64
+    return words
 
 
 def _read_missing(node, content: dict) -> None:

@@ -11,13 +11,22 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
-from forestlab.core.arrays import BOTH, LEAF, LEFT, RIGHT, Tree, plant
-from forestlab.core.descend import ends_kernel
+from forestlab.core.arrays import BOTH, CATEGORY, LEAF, LEFT, RIGHT, Tree, plant
 from forestlab.core.prune import depths
-from forestlab.core.questions import condition, described, number_asked, short
+from forestlab.core.questions import (
+    condition,
+    described,
+    known_categories,
+    named,
+    number_asked,
+    short,
+)
 from forestlab.core.tasks import TASKS, require_task
-from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
+from forestlab.core.walk import NO_DEPTH
+from forestlab.forest import Reached, reached
+from forestlab.tree.levels import is_missing, row_numbers
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
 DEEPEST_INDENT = 60  # levels; deeper lines only count the rest, else text grows as depth squared
@@ -29,7 +38,7 @@ class Step(NamedTuple):
     node: int
     question: str | None
     answer: bool | None
-    value: Any  # the number that the question was about
+    value: Any  # what the question was about: a number, or a category; NaN if it is missing
 
 
 # ---- words -------------------------------------------------------------------------------------
@@ -44,9 +53,9 @@ def count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def question(tree: Tree, i: int, names: Sequence[str]) -> str:
+def question(tree: Tree, i: int, names: Sequence[str], levels: Sequence | None = None) -> str:
     """What inner node i asks of a row, without the question mark."""
-    node, text = tree.nodes[i], condition(tree, i, names)
+    node, text = tree.nodes[i], condition(tree, i, names, levels)
     if node["missing"] == BOTH:
         return f"{text} (missing: {short(_share(node))} yes)"
     return f"{text} or missing" if node["missing"] == LEFT else text
@@ -70,13 +79,23 @@ class TreeView:
     feature_names : one for each column of X
     class_names : one for each class, or a list of such for each of several targets; None for
         regression, or to number the classes
+    levels : for each feature the array of its categories, by their numbers, or None if it is one of
+        numbers; None if all are, or categories are known by their numbers alone
     """
 
-    def __init__(self, tree: Tree, task: str, feature_names: Sequence[str], class_names=None):
+    def __init__(
+        self,
+        tree: Tree,
+        task: str,
+        feature_names: Sequence[str],
+        class_names=None,
+        levels: Sequence[np.ndarray | None] | None = None,
+    ):
         require_task(task)
         self.tree = tree
         self.task = task
         self.feature_names = [str(name) for name in feature_names]
+        self.levels = None if levels is None else list(levels)
         self.class_names: np.ndarray | list[np.ndarray] | None = None
         if TASKS[task].has_classes:
             n_classes = tree.stats.shape[1]
@@ -118,7 +137,7 @@ class TreeView:
     # -- nodes
 
     def question(self, i: int) -> str:
-        return question(self.tree, i, self.feature_names)
+        return question(self.tree, i, self.feature_names, self.levels)
 
     def value_of(self, i: int):
         """A label or a mean; of several targets a list."""
@@ -189,29 +208,50 @@ class TreeView:
     def predict(self, X, depth: int | None = None) -> np.ndarray:
         """Labels or means, (n,) or (n, n_targets), of the tree or of the tree cut at a depth.
 
-        Where a missing value goes both ways, the end that gets most of the row answers.
+        Where a missing value goes both ways, posteriors or means of the row's ends are averaged by
+        its shares.
         """
-        return self._values(self.tree.stats[self._ends(X, depth)])
+        found = self._reached(X, depth)
+        stats = self.tree.stats[found.nodes[0]]
+        if found.branching:
+            rows = found.branching[0].rows
+            stats[rows] = found.mixed(0, lambda nodes, rows: self._shares(nodes))[rows]
+        return self._values(stats)
+
+    def _shares(self, nodes: np.ndarray) -> np.ndarray:
+        """Statistics of some nodes, class weights as shares in those of their target."""
+        stats = self.tree.stats[nodes]
+        each = [
+            weights / weights.sum(axis=1, keepdims=True) for weights in self.weights_each(stats)
+        ]
+        return np.hstack(each) if each else stats
 
     def _ends(self, X, depth: int | None) -> np.ndarray:
-        X = np.require(X, np.float64, ["C", "W"])
+        return self._reached(X, depth).nodes[0]
+
+    def _reached(self, X, depth: int | None) -> Reached:
+        """Where each row ends."""
+        X = X if issparse(X) else self._numbers(X)
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             n = count(len(self.feature_names), "feature")
             raise ValueError(f"this tree takes rows of {n}, not an array of shape {X.shape}")
-        forest = plant([self.tree])
-        ends = np.empty((1, len(X)), np.int64)
-        ends_kernel(walk_for(forest, X))(forest, make_walks(forest), X, _depth(depth), ends)
-        return ends[0]
+        return reached(plant([self.tree]), X, _depth(depth))
+
+    def _numbers(self, X) -> np.ndarray:
+        """Rows as the kernels take them: of categories the numbers."""
+        if self.levels is not None:
+            X = row_numbers(X, self.levels, self.feature_names)
+        return np.require(X, np.float64, ["C", "W"])
 
     def walk(self, x, depth: int | None = None) -> list[Step]:
-        """The nodes that row x meets, from the root to its end."""
-        row = np.asarray(x, np.float64)
-        end = int(self._ends([row], depth)[0])
+        """The nodes that row x meets, from the root to its end, or to that with most of it."""
+        x = list(x)
+        end, row = int(self._ends([x], depth)[0]), self._numbers([x])[0]
         i, steps = 0, []
         while i != end:
             left, right = (int(self.tree.nodes[side][i]) for side in ("left", "right"))
             answer = end < right  # in preorder all that is left stands before all that is right
-            steps.append(Step(i, self.question(i), answer, self._asked(i, row)))
+            steps.append(Step(i, self.question(i), answer, self._asked(i, row, x)))
             i = left if answer else right
         return [*steps, Step(end, None, None, self.value_of(end))]
 
@@ -219,15 +259,27 @@ class TreeView:
         """The walk of row x, a line a step: x0 ≤ 7? 8 → no"""
         *asked, end = self.walk(x, depth)
         lines = [
-            f"{step.question}? {'missing' if np.isnan(step.value) else short(step.value)}"
+            f"{step.question}? {self._asked_text(step.node, step.value)}"
             f" → {'yes' if step.answer else 'no'}"
             for step in asked
         ]
         return "\n".join([*lines, f"prediction: {self.value_text(end.node)}"])
 
-    def _asked(self, i: int, row: np.ndarray) -> float:
-        """The number that node i's question is about."""
-        return number_asked(self.tree, i, row)
+    def _asked(self, i: int, row: np.ndarray, x):
+        """What node i's question is about: a number, or the category that row x has."""
+        number = number_asked(self.tree, i, row)
+        feature = self.tree.nodes["feature"][i]
+        has_levels = self.levels is not None and feature >= 0 and self.levels[feature] is not None
+        return x[feature] if has_levels and not is_missing(x[feature]) else number
+
+    def _asked_text(self, i: int, value) -> str:
+        """What node i's question was about, in words."""
+        if is_missing(value):
+            return "missing"
+        if self.levels is None or self.tree.nodes["kind"][i] != CATEGORY:
+            return short(value)
+        known = named(self.tree, i, known_categories(self.tree, i), self.levels)
+        return str(value) if value in known else f"{value}, not seen here,"
 
     # -- the whole tree
 
@@ -292,6 +344,9 @@ class TreeView:
         if self.class_names is not None:
             each = [own.tolist() for own in self.names_each]
             names["class_names"] = each if isinstance(self.class_names, list) else each[0]
+        if self.levels is not None:
+            pairs = zip(self.feature_names, self.levels, strict=True)
+            names["levels"] = {name: own.tolist() for name, own in pairs if own is not None}
         return pieces[0] | names
 
     def _describe_leaf(self, i: int) -> dict:
@@ -303,7 +358,7 @@ class TreeView:
 
     def _describe_question(self, i: int) -> dict:
         node = self.tree.nodes[i]
-        piece = described(self.tree, i, self.feature_names)
+        piece = described(self.tree, i, self.feature_names, self.levels)
         if node["missing"] in (LEFT, BOTH):
             piece["missing"] = next(side for side in SIDES if SIDES[side] == node["missing"])
         return piece | ({"missing_share": _share(node)} if node["missing"] == BOTH else {})

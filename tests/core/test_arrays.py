@@ -17,7 +17,8 @@ from forestlab.core.arrays import (
     plant,
     tree_of,
     with_steps,
-)  # fmt: skip
+)
+from forestlab.core.walk import GENERAL, SHORT, SHORT_SOME, make_frontier, walk_for  # fmt: skip
 from forestlab.tree.handmade import build_tree
 
 
@@ -128,7 +129,6 @@ def test_the_short_walk_holds_the_cuts():
         {"feature": 1, "between": [0, 1]},
         {"feature": 1, "in": [1]},
         {"weights": {"a": 1, "b": 1}, "cut": 0},
-        {"feature": 1, "cut": 0, "missing": "both", "missing_share": 0.5},
     ],
     ids=str,
 )
@@ -136,6 +136,17 @@ def test_one_other_question_and_there_is_no_short_walk(question):
     forest = planted(**question)
     assert len(forest.steps) == 0
     assert forest.steps.dtype == STEP
+
+
+def test_rows_without_missing_values_walk_short_where_others_would_branch():
+    one_way = planted(feature=1, cut=0, missing="left")
+    both = planted(feature=1, cut=0, missing="both", missing_share=0.5)
+    assert both.steps.tolist() == one_way.steps.tolist() != []
+    known, lacking = np.zeros((3, 2)), np.full((3, 2), np.nan)
+    assert [walk_for(forest, known) for forest in (one_way, both)] == [SHORT, SHORT]
+    assert [walk_for(forest, lacking) for forest in (one_way, both)] == [SHORT_SOME, GENERAL]
+    assert len(make_frontier(both, SHORT).nodes) == 0
+    assert len(make_frontier(both, GENERAL).nodes) == 5
 
 
 def test_a_left_child_that_stands_elsewhere_has_no_short_walk():

@@ -26,6 +26,7 @@ from forestlab.core.arrays import LEAF
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.grow import make_grow
 from forestlab.core.leaves import LEAVES
+from forestlab.core.missing import MISSING
 from forestlab.core.own import uncompiled
 from forestlab.core.search import SEARCHES
 from forestlab.forest import grow_trees, growing, prepare
@@ -41,7 +42,8 @@ def all_cases():
     for criterion, search, draws in product(CRITERIA, SEARCHES, DRAWS):
         wanted = {"criterion": criterion, "search": search} | DRAWS[draws]
         if goes_together(criterion, "axis", search) and (draws, search) != ("pairs", "uniform"):
-            found.append(random_case(rng, learner="axis", n_targets=1, **wanted))
+            missing = rng.choice([name for name in MISSING if name != "both"])
+            found.append(random_case(rng, learner="axis", n_targets=1, missing=missing, **wanted))
     return found
 
 

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from forestlab.core.arrays import AXIS, CATEGORY, LEAF, NODE, OBLIQUE, QUADRATIC, RIGHT, Tree, plant
+from forestlab.core.arrays import (
+    AXIS,
+    CATEGORY,
+    LEAF,
+    LEFT,
+    NODE,
+    OBLIQUE,
+    QUADRATIC,
+    RIGHT,
+    Tree,
+    plant,
+)
 from forestlab.core.questions import (
     KINDS,
     categories,
@@ -33,7 +44,8 @@ FORM = {
 OF_FORM = [2, 6, 3, *FORM["centres"], *FORM["factors"], *FORM["products"], *FORM["shares"]]
 OF_SUM = [3, 7, 1.5, 0, -1, 2, 0.25, 0.5, 0.375, 0.125]
 PARAMS = np.array([99.0, *OF_FORM, *OF_SUM])
-BITS = np.array([99, 2, 0b1001, 1 << 63 | 1], np.uint64)
+ALL = 2**64 - 1
+BITS = np.array([99, 2, 0b1001, 1 << 63 | 1, ALL - 0b100000, ALL], np.uint64)
 #      0: a form of g and d
 #      1: a category of e     |  6: a sum of h, a and c
 #  2: leaf  |  3: a cut of b  |  7: a band of f  |  10: leaf
@@ -228,6 +240,19 @@ def test_a_leaf_asks_nothing_whatever_it_names():
 # ---- in words ----------------------------------------------------------------------------------
 
 
+def test_whether_a_value_is_known_is_asked_in_words():
+    tree = tree_of_all_kinds()
+    tree.nodes["cut_high"][3] = np.inf
+    assert condition(tree, 3, NAMES) == "b is known"
+    start = tree.nodes["bits"][1]
+    n_words = int(tree.bits[start])
+    tree.bits[start + 1 + n_words : start + 1 + 2 * n_words] = tree.bits[start + 1 :][:n_words]
+    assert condition(tree, 1, NAMES) == "e is known"
+    tree.nodes["missing"][[1, 3]] = LEFT
+    assert condition(tree, 3, NAMES) == "b ≤ inf"  # then it asks nothing
+    assert condition(tree, 1, NAMES) == "e in {0, 3, 64, 127}"
+
+
 def test_questions_in_words():
     tree = tree_of_all_kinds()
     assert {i: condition(tree, i, NAMES) for i in INNER} == {
@@ -262,7 +287,11 @@ def test_questions_described(monkeypatch):
     found = {i: described(tree, i, NAMES) for i in INNER}
     assert found == {
         0: {"form": FORM, "cut": 0.5},
-        1: {"feature": "e", "in": [0, 3, 64, 127]},
+        1: {
+            "feature": "e",
+            "in": [0, 3, 64, 127],
+            "not_in": [level for level in range(128) if level not in (0, 3, 5, 64, 127)],
+        },
         3: {"feature": "b", "cut": -0.25},
         6: {"weights": {"h": 1.5, "a": -1.0, "c": 0.25}, "cut": 0.75},
         7: {"feature": "f", "between": [-1.0, 2.5]},

@@ -91,11 +91,23 @@ def test_every_projection_has_its_place():
 
 
 def test_every_band_has_its_place():
+    """What is missing has a row behind the segments, and "is it known?" a score behind those of
+    the pairs of their ends."""
     wanted = make_scratch(SIZES._replace(has_bands=True), PLAIN).bands
-    assert [part.shape for part in wanted[:3]] == 3 * [(SEGMENTS, SIZES.n_slots)]
-    assert wanted[3].shape == (SEGMENTS * (SEGMENTS - 1) // 2,)  # pairs of their ends
+    assert [part.shape for part in wanted[:3]] == 3 * [(SEGMENTS + 1, SIZES.n_slots)]
+    n_bands = SEGMENTS * (SEGMENTS - 1) // 2
+    assert wanted.scores.shape == wanted.if_right.shape == (n_bands + 1,)
     assert {part.dtype for part in wanted} == {np.dtype(np.float64)}
     assert make_scratch(SIZES, PLAIN).bands == ()
+
+
+def test_every_piece_of_a_row_has_its_place():
+    assert make_scratch(SIZES, PLAIN).arena == ()
+    scratch = make_scratch(SIZES._replace(room=70), PLAIN)
+    assert [part.shape for part in scratch.arena] == [(70,), (70,), (70,), (20,)]
+    assert scratch.arena.rows.dtype == np.uint32
+    assert len(scratch.nodes) == 2 * 70
+    assert len(scratch.stack) == len(make_scratch(SIZES, PLAIN).stack)
 
 
 def test_every_row_has_its_place():

@@ -13,16 +13,30 @@ import threading
 import zipfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from omegaconf import OmegaConf
 from sklearn import datasets as sklearn_datasets
 
-from forestlab.datasets import DataError, DatasetConfig, digest, fetch, load, mnist, split, uci
+from forestlab.datasets import (
+    DataError,
+    DatasetConfig,
+    categories_of,
+    digest,
+    fetch,
+    load,
+    matrix,
+    mixed,
+    mnist,
+    split,
+    uci,
+)
 from forestlab.datasets.archive import Archive
 from forestlab.datasets.checksums import ARRAYS, CHECKSUMS, array_chunks
 from forestlab.datasets.downloaded import (
@@ -36,11 +50,12 @@ from forestlab.datasets.downloaded import (
 ALL_ARCHIVES = {
     **ARCHIVES,
     "mnist": mnist.ARCHIVE,
-    **{name: table.archive for name, table in uci.TABLES.items()},
+    **{name: table.archive for name, table in (uci.TABLES | mixed.TABLES).items()},
 }
 TAGS = {"covertype": "cp37-cp37m-manylinux1_x86_64"}
 N_ROWS = {"mnist": 10, "pima": 6, "covertype": 5, "california": 7}
 N_ROWS |= {"sonar": 5, "ionosphere": 4, "glass": 7}
+N_ROWS |= {"penguins": 4, "titanic": 4, "adult": 4}
 
 
 def sha256(data):
@@ -123,6 +138,30 @@ def fake_uci(name, at_uci=False):
     return {file: content}, {"data": data, "target": np.array(codes, dtype=np.uint8)}
 
 
+# How the files write that a value is missing, and the classes: as written, as they become.
+MIXED_FAKES = {
+    "penguins": ("", ["Adelie", "Gentoo"] * 2, ["Adelie", "Gentoo"] * 2),
+    "titanic": ("", ["0", "1"] * 2, ["died", "survived"] * 2),
+    "adult": ("?", ["<=50K", ">50K"] * 2, ["<=50K", ">50K"] * 2),
+}
+
+
+def fake_mixed(name):
+    """Each column lacks its second value; the archive has a column more than is taken."""
+    table, (mark, written, classes) = mixed.TABLES[name], MIXED_FAKES[name]
+    columns, arrays = {"id": list("0123")}, {"target": np.array(classes)}
+    for j, (column, kind) in enumerate(table.columns.items()):
+        values = [f"{j}.5", "", "3", "7"] if kind is float else [f"u{j}", "", "v, w", "u"]
+        columns[column] = [value or mark for value in values]
+        arrays[column] = np.array(values if kind is str else [j + 0.5, np.nan, 3.0, 7.0])
+    whole = pd.DataFrame(columns | {table.target: written})
+    if name != "adult":
+        return {f"{name}.csv": whole.to_csv(index=False).encode()}, arrays
+    file = io.BytesIO()
+    whole.to_parquet(file, compression="brotli")
+    return {"adult.parquet.brotli": file.getvalue()}, arrays
+
+
 @cache
 def fake(name):
     """The files of a fake, and its checksums."""
@@ -131,6 +170,7 @@ def fake(name):
         sums = {part: sha256(data) for part, data in {**files, **idx}.items()}
         return files, sums
     makers = {"pima": fake_pima, "covertype": fake_covertype, "california": fake_california}
+    makers |= dict.fromkeys(mixed.TABLES, partial(fake_mixed, name))
     files, arrays = makers[name]() if name in makers else fake_uci(name)
     whole = b"".join(bytes(chunk) for chunk in array_chunks(arrays))
     return files, {ARRAYS: sha256(whole), **{part: sha256(files[part]) for part in files}}
@@ -277,6 +317,36 @@ def test_what_the_fakes_become(index, folder):
     assert len(set(glass.target)) == 6
     assert list(glass.target[-2:]) == ["headlamps", "headlamps"]
     np.testing.assert_array_equal(glass.frame["RI"], fake_table("glass", 9, 10)[:, 0])
+
+
+@pytest.mark.parametrize("name", mixed.TABLES)
+def test_tables_of_categories_lack_what_their_files_lack(name, index, folder):
+    found = published(index, name)
+    columns = mixed.TABLES[name].columns
+    assert list(found.frame.columns) == list(columns)
+    assert found.target.tolist() == MIXED_FAKES[name][2]
+    texts = [column for column, kind in columns.items() if kind is str]
+    assert list(categories_of(found.frame)) == texts
+    assert categories_of(found.frame)[texts[-1]] == [
+        "u",
+        f"u{list(columns).index(texts[-1])}",
+        "v, w",
+    ]
+    np.testing.assert_array_equal(
+        np.isnan(matrix(found.frame)), [[i == 1] * len(columns) for i in range(4)]
+    )
+    numbers = [j for j, kind in enumerate(columns.values()) if kind is float]
+    np.testing.assert_array_equal(matrix(found.frame)[0, numbers], np.array(numbers) + 0.5)
+
+
+def test_what_tells_passengers_apart_is_left_out_unless_asked_for(index, folder):
+    index.publish("titanic")
+    config = OmegaConf.load(Path(__file__).parents[2] / "conf" / "dataset" / "titanic.yaml")
+    merged = OmegaConf.merge(OmegaConf.structured(DatasetConfig), config)
+    usual = ["sex", "age", "siblings_spouses", "parents_children", "travel_class", "fare"]
+    assert list(load(merged).frame.columns) == [*usual, "port_embarked"]
+    merged.drop = []
+    assert list(load(merged).frame.columns) == list(mixed.TABLES["titanic"].columns)
 
 
 def test_a_wrong_file_is_refused_and_leaves_nothing(index, folder):
@@ -496,6 +566,7 @@ GLASS = {
     "tableware": 9,
     "headlamps": 29,
 }
+PENGUINS = {"Adelie": 152, "Chinstrap": 68, "Gentoo": 124}
 
 
 @pytest.mark.long
@@ -509,6 +580,9 @@ GLASS = {
         ("sonar", (208, 60), {"rock": 97, "mine": 111}, "7ea6eba1902623a5"),
         ("ionosphere", (351, 34), {"good": 225, "bad": 126}, "dbdeb27d14b33c89"),
         ("glass", (214, 9), GLASS, "8c86a8c39818469d"),
+        ("penguins", (344, 7), PENGUINS, "9f705bdb0336c79d"),
+        ("titanic", (1309, 10), {"died": 809, "survived": 500}, "eb869a494885704f"),
+        ("adult", (48842, 14), {"<=50K": 37155, ">50K": 11687}, "41ce993c68d604f0"),
     ],
 )
 def test_the_real_sets_can_be_downloaded(name, shape, counts, fingerprint, monkeypatch, tmp_path):

@@ -7,6 +7,7 @@ trained. A verdict that no spoilt table makes fail would say nothing when it hol
 
 import pytest
 import verdict_tables_000
+import verdict_tables_002
 import verdict_tables_003
 import verdict_tables_004
 
@@ -15,7 +16,8 @@ from experiments import _variants
 from experiments._verdict import Verdict
 from forestlab import run
 
-CASES = verdict_tables_000.CASES | verdict_tables_003.CASES | verdict_tables_004.CASES
+CASES = verdict_tables_000.CASES | verdict_tables_002.CASES
+CASES |= verdict_tables_003.CASES | verdict_tables_004.CASES
 NAMES = experiments.names()
 
 

@@ -537,6 +537,14 @@ def test_a_question_outside_its_pool_is_refused(question, field, start):
         check_forest(plant([tree]), 2)
 
 
+@pytest.mark.parametrize("share", [-0.1, 1.5, np.nan])
+def test_a_share_that_is_none_is_refused(share):
+    forest = plant([handmade("both ways")])
+    forest.nodes["missing_share"][0] = share
+    with pytest.raises(ValueError, match="its shares of missing values do not fit together"):
+        check_forest(forest, 2)
+
+
 def test_one_child_of_two_parents_is_refused():
     """A row that goes both ways would end in more places than there are nodes."""
     forest = plant([handmade("both ways")])

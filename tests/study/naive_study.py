@@ -95,8 +95,8 @@ def evenly(n, most):
 
 
 def ends(world, X):
-    """The leaf of each tree where each row ends, (n_trees, n)."""
-    return np.array([[naive.walk(nodes, x) for x in X] for nodes, _ in world.trees])
+    """{leaf: share} of each tree where each row ends, n_trees lists of n."""
+    return [[naive.ends(nodes, x) for x in X] for nodes, _ in world.trees]
 
 
 # ---- curves, sizes, the chosen depth -----------------------------------------------------------
@@ -247,7 +247,7 @@ def looked_at(world):
 
 def tree_answers(world, x, told):
     """Each tree's mean, or its probability of the class that the forest tells."""
-    found = [stats_[naive.walk(nodes, x)] for nodes, stats_ in world.trees]
+    found = [naive.said(tree, x, None, world.task) for tree in world.trees]
     if world.task == "regression":
         return np.array([naive.mean(node)[0] for node in found])
     return np.array([naive.posterior(node)[told] for node in found])
@@ -328,7 +328,7 @@ def quantile_bands(world, level, X):
     train_ends, tails = ends(world, train), [(1 - Fraction(level)) / 2, (1 + Fraction(level)) / 2]
     return [
         [naive.leaf_quantile(train_ends, held, y, column, tail) for tail in tails]
-        for column in ends(world, X).T
+        for column in zip(*ends(world, X), strict=True)
     ]
 
 

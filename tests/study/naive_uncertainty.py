@@ -28,7 +28,7 @@ def says(stats, task):
 
 def answers(trees, task, x):
     """The mean answer, the mean of nodes' variances, and the variance between trees."""
-    said = [says(stats[naive.walk(nodes, x)], task) for nodes, stats in trees]
+    said = [says(naive.said(tree, x, None, task), task) for tree in trees]
     vectors = np.array([vector for vector, _ in said])
     between = vectors.var(axis=0, ddof=1).sum() if len(said) > 1 else 0.0
     return vectors.mean(axis=0), np.mean([inside for _, inside in said]), between
@@ -47,7 +47,9 @@ def place_in_order(value, others):
 
 
 def in_order(X, others, weights):
-    """Rows of X and of the others, scaled, the columns in the order of their weights."""
+    """Rows of X and of the others, scaled, the columns in the order of their weights. What is
+    missing stands behind all else."""
+    X, others = (np.where(np.isnan(rows), np.inf, rows) for rows in (X, others))
     weights = weights if weights.any() else np.ones(len(weights))
     columns = [c for c in np.argsort(-weights, kind="stable") if weights[c] > 0]
     scaled = []
@@ -91,7 +93,8 @@ def half(task, a, b):
 
 
 def nodes_of(trees, x, depth):
-    return [naive.walk(nodes, x, depth) for nodes, _ in trees]
+    """{node: share} of each tree."""
+    return [naive.ends(nodes, x, depth) for nodes, _ in trees]
 
 
 def regional(ways, contributed, mean):
@@ -100,10 +103,13 @@ def regional(ways, contributed, mean):
 
     def at(way, scale):
         found = []
-        for t, here in enumerate(way):
-            there = [g for w, g in zip(ways, contributed, strict=True) if w[t] == here]
-            found.append(scale * np.mean(there) if there else mean)
+        for t, shares in enumerate(way):
+            found.append(sum(share * of_node(t, i, scale) for i, share in shares.items()))
         return max(np.mean(found), 0.0)
+
+    def of_node(t, i, scale):
+        parts = [w[t].get(i, 0) for w in ways]
+        return scale * np.average(contributed, weights=parts) if any(parts) else mean
 
     before = np.mean([at(way, 1.0) for way in ways])
     scale = mean / before if before > 0 else 0.0

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from forestlab import ForestClassifier, ForestRegressor
 from forestlab.core.arrays import Limits
 from forestlab.core.options import Exact
-from forestlab.forest import Recipe, bags, ends, rows_outside
+from forestlab.forest import Reached, Recipe, bags, ends, rows_outside
 from forestlab.study import quantiles
 from forestlab.study.conformal import (
     credible_sets,
@@ -417,7 +417,7 @@ def test_leaf_quantiles_are_those_of_the_twin(seed, n_trees, n_rows, levels):
     weights = rng.integers(0, 3, (n_trees, n_rows)).astype(np.uint8)
     y, ends = rng.integers(0, 5, n_rows) / 2, rng.integers(-1, 4, (n_trees, 5))
     levels = [0.0, *levels, 1.0]
-    found = leaf_quantiles(train_ends, weights, y, ends, levels)
+    found = leaf_quantiles(Reached(train_ends), weights, y, Reached(ends), levels)
     expected = [
         [naive.leaf_quantile(train_ends, weights, y, column, level) for column in ends.T]
         for level in levels
@@ -429,10 +429,11 @@ def test_blocks_make_no_difference(monkeypatch):
     rng = np.random.default_rng(0)
     train_ends, ends = rng.integers(0, 9, (20, 300)), rng.integers(0, 9, (20, 50))
     weights, y = rng.integers(0, 4, (20, 300)), rng.normal(size=300)
-    whole = leaf_quantiles(train_ends, weights, y, ends, LEVELS)
+    whole = leaf_quantiles(Reached(train_ends), weights, y, Reached(ends), LEVELS)
     for numbers in (1, 7 * 300):
         monkeypatch.setattr(quantiles, "BLOCK_NUMBERS", numbers)
-        np.testing.assert_array_equal(leaf_quantiles(train_ends, weights, y, ends, LEVELS), whole)
+        again = leaf_quantiles(Reached(train_ends), weights, y, Reached(ends), LEVELS)
+        np.testing.assert_array_equal(again, whole)
 
 
 @pytest.mark.parametrize("bootstrap", [True, False])
@@ -454,7 +455,7 @@ def test_quantile_forest_finds_the_same(bootstrap):
     if bootstrap:
         weights = forestci.calc_inbag(len(X), model).T.astype(int)
     levels = np.array([0.0713, 0.2511, 0.5003, 0.7517, 0.9291])
-    found = leaf_quantiles(train_ends, weights, y, ends, levels)
+    found = leaf_quantiles(Reached(train_ends), weights, y, Reached(ends), levels)
     for row in range(25):
         total = (weights * (train_ends == ends[:, row, None])).sum()
         asked = (levels * total - 1) / (total - 1)
@@ -469,7 +470,9 @@ def test_quantiles_of_a_forest():
     (X, y), (rows, _) = friedman(), friedman(9, 1)
     model = ForestRegressor(1, min_samples_leaf=5, bootstrap=False, random_state=0).fit(X, y)
     train_ends, found_ends = ends(model.forest_, X), ends(model.forest_, rows)
-    found = leaf_quantiles(train_ends, np.ones_like(train_ends), y, found_ends, [0.33, 0.71])
+    found = leaf_quantiles(
+        Reached(train_ends), np.ones_like(train_ends), y, Reached(found_ends), [0.33, 0.71]
+    )
     for row, leaf in enumerate(found_ends[0]):
         held = y[train_ends[0] == leaf]
         expected = np.quantile(held, [0.33, 0.71], method="inverted_cdf")
@@ -479,15 +482,22 @@ def test_quantiles_of_a_forest():
 def test_leaf_intervals_are_the_middle():
     y = np.arange(1.0, 101.0)
     one_leaf = np.zeros((1, 100), int)
-    low, high = leaf_intervals(one_leaf, np.ones((1, 100)), y, one_leaf[:, :2], [0.5, 0.9])
+    low, high = leaf_intervals(
+        Reached(one_leaf), np.ones((1, 100)), y, Reached(one_leaf[:, :2]), [0.5, 0.9]
+    )
     assert low.tolist() == [[25.0, 25.0], [5.0, 5.0]]
     assert high.tolist() == [[75.0, 75.0], [95.0, 95.0]]
 
 
 def test_quantiles_of_a_constant_and_of_one_row():
     leaves, ones = np.array([[0, 1, 1]]), np.ones((1, 3))
-    assert (leaf_quantiles(leaves, ones, np.full(3, 0.1), leaves, LEVELS) == 0.1).all()
-    assert (leaf_quantiles(leaves[:, :1], ones[:, :1], [7.0], leaves[:, :1], LEVELS) == 7.0).all()
+    assert (
+        leaf_quantiles(Reached(leaves), ones, np.full(3, 0.1), Reached(leaves), LEVELS) == 0.1
+    ).all()
+    assert (
+        leaf_quantiles(Reached(leaves[:, :1]), ones[:, :1], [7.0], Reached(leaves[:, :1]), LEVELS)
+        == 7.0
+    ).all()
 
 
 # ---- coverage ----------------------------------------------------------------------------------

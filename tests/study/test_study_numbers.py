@@ -47,6 +47,12 @@ OPTIONS = {
     "no bags": {"bootstrap": False, "max_features": 1},
     "no test": {"without": ["test"]},
     "nothing to judge on": {"without": ["valid", "test"]},
+    "values missing, by the mean": {"missing": "branch", "holes": 0.2},
+    "values missing, both ways": {"missing": "both", "holes": 0.2},
+    "values missing, both ways, vote": {"missing": "both", "holes": 0.3, "combine": "vote"},
+    "values missing, both ways, product": {"missing": "both", "holes": 0.2, "combine": "product"}
+    | UNEVEN
+    | {"max_samples": 0.6},
 }
 
 
@@ -55,11 +61,15 @@ def studied(task, name):
     """The world of the twins, and what is logged."""
     options = dict(OPTIONS[name])
     without, most_rows = options.pop("without", ()), options.pop("most_rows", 1000)
+    share = options.pop("holes", 0)
     if task == "regression":
         options.pop("class_weight", None)
         options["combine"] = options.get("combine", "average").replace("vote", "product")
     seeds = {"train": (N_TRAIN, 1), "valid": (N_OTHER, 2), "test": (N_OTHER, 3)}
     data = {split: rows_for(task, *how) for split, how in seeds.items() if split not in without}
+    rng = np.random.default_rng(7)
+    for X, _ in data.values():
+        X[rng.random(X.shape) < share] = np.nan
     if task == "classification":
         for split in {"valid", "test"} & set(data):
             data[split][1][::7] = 3  # between the classes of training
@@ -87,7 +97,11 @@ def bags_of(model):
     return np.array([naive.bag(key, *drawn) for key in keys]).astype(int)
 
 
-worlds = pytest.mark.parametrize("name", OPTIONS)
+# Their kernels, of rows that lack values, take minutes to compile.
+LONG = [name for name in OPTIONS if name.startswith("values missing, ")]
+LONG.remove("values missing, both ways")
+WORLDS = [pytest.param(own, marks=pytest.mark.long) if own in LONG else own for own in OPTIONS]
+worlds = pytest.mark.parametrize("name", WORLDS)
 for_each_task = pytest.mark.parametrize("task", FORESTS)
 
 

@@ -158,16 +158,51 @@ def test_kinds_of_questions(question, text, goes_left, goes_right):
     assert view.walk(goes_right)[0].answer is False
 
 
+def test_categories_by_their_words():
+    """Levels are what the description names, sorted; what it does not name goes right."""
+    lower = split("no", "maybe", **{"feature": "wind", "in": ["weak"]})
+    view = build_tree(split("yes", lower, **{"feature": "sky", "in": ["rain", "fog"]}))
+    assert [own.tolist() for own in view.levels] == [["fog", "rain"], ["weak"]]
+    assert view.question(0) == "sky in {fog, rain}"
+    rows = [["fog", "weak"], ["sun", "weak"], ["sun", "strong"], [None, None]]
+    assert view.predict(rows).tolist() == ["yes", "no", "maybe", "maybe"]
+    assert view.explain(rows[1]).splitlines() == [
+        "sky in {fog, rain}? sun, not seen here, → no",
+        "wind in {weak}? weak → yes",
+        "prediction: no",
+    ]
+    assert build_tree(view.describe()).describe() == view.describe()
+    with pytest.raises(ValueError, match="column 'sky' takes strings such as 'fog'; got 1"):
+        view.predict([[1, "weak"]])
+    with pytest.raises(ValueError, match=r"rows of 2 features, not an array of shape \(1, 3\)"):
+        view.predict([["fog", "weak", 1]])
+
+
+def test_categories_that_neither_side_names_go_where_missing_values_go():
+    sides = {"in": [7], "not_in": [9, 70], "missing": "left"}
+    levels = {"a": [70, *range(10), 2.5]}
+    for given, absent in ((levels, 3), (None, 3)):
+        view = build_tree(split("left", "right", feature="a", **sides), levels=given)
+        rows = [[7], [9], [70], [absent], [NAN]]
+        assert view.predict(rows).tolist() == ["left", "right", "right", "left", "left"]
+        back = build_tree(view.describe())
+        assert back.predict(rows).tolist() == view.predict(rows).tolist()
+        assert view.describe()["not_in"] == ([70, 9] if given else [9, 70])
+
+
 @pytest.mark.parametrize(
-    ("shares", "expected"),
-    [((0.7, 0.9), 1), ((0.3, 0.9), 3), ((0.6, 0.5), 3), ((0.7, 0.1), 2), ((1.0, 0.0), 2)],
-)
-def test_missing_values_that_go_both_ways(shares, expected):
-    """The end with the greatest share answers, also where each single step would lead elsewhere."""
+    ("shares", "heaviest", "mean"),
+    [((0.7, 0.9), 1, 1.67), ((0.3, 0.9), 3, 2.43), ((0.6, 0.5), 3, 2.1), ((0.7, 0.1), 2, 2.23),
+     ((1.0, 0.0), 2, 2.0), ((0.5, 0.99), 1, 2.0)],
+)  # fmt: skip
+def test_missing_values_that_go_both_ways(shares, heaviest, mean):
+    """The ends answer by their shares. A walk leads to the greatest, also where each single step
+    would lead elsewhere. In the last case a hundredth of a half is too small a piece."""
     upper, lower = ({"missing": "both", "missing_share": share} for share in shares)
     view = build_tree(split(split(1, 2, feature=0, cut=-1, **lower), 3, feature=0, cut=1, **upper))
-    assert view.predict([[NAN], [-2], [0], [2]]).tolist() == [expected, 1, 2, 3]
-    assert view.walk([NAN])[-1].value == expected
+    # Shares are kept in single precision.
+    np.testing.assert_allclose(view.predict([[NAN], [-2], [0], [2]]), [mean, 1, 2, 3], 1e-6)
+    assert view.walk([NAN])[-1].value == heaviest
     assert view.question(0) == f"x0 ≤ 1 (missing: {short(shares[0])} yes)"
     assert build_tree(view.describe()).describe() == view.describe()
 
@@ -262,6 +297,7 @@ def test_a_chain_of_5000_questions():
 # ---- what is refused ---------------------------------------------------------------------------
 
 ASK = {"feature": 0, "cut": 1}
+OF_A = {"feature": "a", "in": ["u"]}
 
 
 @pytest.mark.parametrize(
@@ -294,6 +330,12 @@ ASK = {"feature": 0, "cut": 1}
         (split(1, 2, **{"feature": 0, "in": []}), r"root: 'in' must list integers from 0 to"),
         (split(1, 2, **{"feature": 0, "in": [1.5]}), r"root: 'in' must list integers from 0 to"),
         (split(1, 2, **{"feature": 0, "in": 3}), r"root: in must be a list, not 3"),
+        (split(1, 2, not_in=["a"], **ASK), r"root: not_in goes with in"),
+        (split(1, 2, **OF_A | {"not_in": ["u"]}), r"root: a category is either in or not_in"),
+        (split(1, 2, **OF_A, levels={"a": ["v"]}), r"root: 'u' is none of the levels \['v'\]"),
+        (split(1, 2, **OF_A, levels={"a": ["u", 1]}), r"levels must be different strings, .*'a'"),
+        (split(1, 2, **OF_A, levels={"a": ["u", "u"]}), r"levels must be different strings"),
+        (split(1, 2, **OF_A, levels={"b": ["u"]}), r"of a feature, of \['a'\]; got 'b'"),
         (split(1, 2, missing="up", **ASK), r"root: missing must be one of left, right, both"),
         (split(1, 2, missing="both", **ASK), r"root: missing 'both' needs a missing_share"),
         (split(1, 2, missing_share=0.5, **ASK), r"root: missing 'both' needs a missing_share"),
