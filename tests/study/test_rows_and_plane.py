@@ -54,5 +54,7 @@ def test_the_grid_is_that_of_the_values_whatever_their_type(dtype):
     ],
 )
 def test_a_plane_needs_some_values_of_each_feature(rows, has):
-    look = SimpleNamespace(data={"train": (np.array(rows, float), np.zeros(2))})
+    look = SimpleNamespace(of_numbers=True, data={"train": (np.array(rows, float), np.zeros(2))})
     assert has_range(look) == has
+    look.of_numbers = False  # levels of a category have nothing between them
+    assert not has_range(look)
