@@ -518,6 +518,10 @@ def test_a_truth_of_another_task_is_refused():
     grow = growing(TreeRegressor, lambda seed: draw("sine", 9, seed))
     with pytest.raises(ValueError, match="truth is one of classes, the model one of regr"):
         bias_variance(grow, X, *truth("twonorm", X), 2)
+    X, _ = draw("sine", 5, seed=0)
+    grow = growing(TreeClassifier, lambda seed: draw("twonorm", 9, seed))
+    with pytest.raises(ValueError, match="truth is one of numbers, the model one of class"):
+        bias_variance(grow, X, *truth("sine", X), 2)
 
 
 def assert_means(samples, means):
