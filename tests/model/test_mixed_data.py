@@ -141,8 +141,8 @@ def test_no_forest_of_others_is_ahead(name, margin, peer):
 
                 one-hot, filled     one-hot             ydf
     penguins    -0.0052 ± 0.0114    -0.0052 ± 0.0114    +0.0006 ± 0.0103
-    titanic     +0.0020 ± 0.0099
-    adult       +0.0050 ± 0.0051
+    titanic     +0.0020 ± 0.0099    +0.0040 ± 0.0090    -0.0049 ± 0.0134
+    adult       +0.0050 ± 0.0051    +0.0037 ± 0.0056    +0.0004 ± 0.0044
     """
     assert less(name, ours, PEERS[peer]).low > -margin
 
@@ -150,7 +150,7 @@ def test_no_forest_of_others_is_ahead(name, margin, peer):
 @pytest.mark.long
 def test_sets_of_many_levels_are_ahead_of_columns_of_0_and_1():
     """Of 30 levels, half of which stand for either class; 1,000 training rows, drawn anew for each
-    seed, so that the interval is Student's. All of it lies above 0."""
+    seed, so that the interval is Student's. All of it lies above 0: +0.0179 ± 0.0041."""
     assert less("levels", ours, one_hot).low > 0
 
 
