@@ -1,4 +1,4 @@
-"""What a tree asks of a category: a set of its levels, one of them, or a number in its place."""
+"""What a tree asks of a category: a set of its levels, one of them, or a number."""
 
 import numpy as np
 

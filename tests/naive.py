@@ -837,11 +837,11 @@ def grow_tree(X, y, recipe, seed, t, weights=None, drawn_by=None, max_bins=255):
 # ---- grown trees -------------------------------------------------------------------------------
 
 
-def walk(nodes, x, depth=None, params=()):
+def walk(nodes, x, depth=None, pools=((), ())):
     """The node where a row ends, or is at some depth."""
     i = 0
     while nodes[i]["kind"] != LEAF and depth != 0:
-        number = learners.asked(nodes[i], params, x)
+        number = learners.asked(nodes[i], *pools, x)
         cut_low, cut_high = nodes[i]["cut_low"], nodes[i]["cut_high"]
         left = goes_left(number, cut_low, cut_high, nodes[i]["missing"] & SIDE)
         i = int(nodes[i]["left" if left else "right"])
@@ -849,12 +849,13 @@ def walk(nodes, x, depth=None, params=()):
     return i
 
 
-def ends(nodes, x, depth=None, params=(), i=0, share=1.0):
-    """{node: share} where a row ends, or is at some depth; it may be several."""
+def ends(nodes, x, depth=None, pools=((), ()), i=0, share=1.0):
+    """{node: share} where a row ends, or is at some depth; it may be several. `pools` are the
+    tree's parameters and bits."""
     node = nodes[i]
     if node["kind"] == LEAF or depth == 0:
         return {i: share}
-    number = learners.asked(node, params, x)
+    number = learners.asked(node, *pools, x)
     side = node["missing"] & SIDE
     part = float(goes_left(number, node["cut_low"], node["cut_high"], side))
     if np.isnan(number) and side == BOTH:
@@ -863,7 +864,7 @@ def ends(nodes, x, depth=None, params=(), i=0, share=1.0):
     for name, share_there in ("left", share * part), ("right", share * (1 - part)):
         if share_there > 0:
             below = None if depth is None else depth - 1
-            found |= ends(nodes, x, below, params, int(node[name]), share_there)
+            found |= ends(nodes, x, below, pools, int(node[name]), share_there)
     return found
 
 

@@ -217,6 +217,22 @@ def written(problem, asked, bits):
     return {"kind": CATEGORY, "feature": asked.column, "bits": start}
 
 
+def asked(node, bits, x):
+    """0 for a level of the node's set, for another what is below any cut; NaN where it is missing,
+    or no row of the node had it."""
+    level, start = x[node["feature"]], node["bits"]
+    if np.isnan(level):
+        return np.nan
+    n = int(bits[start])
+    left, present = (
+        sum(int(bits[start + 1 + part * n + word]) << 64 * word for word in range(n))
+        for part in (0, 1)
+    )
+    if not present >> int(level) & 1:
+        return np.nan
+    return 0.0 if left >> int(level) & 1 else -np.inf
+
+
 def subsets(levels):
     """All that part some levels in two, each once."""
     first, *others = sorted(levels)

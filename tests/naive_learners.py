@@ -11,7 +11,7 @@ import naive
 import naive_categories as categories
 import numpy as np
 
-from forestlab.core.arrays import AXIS, OBLIQUE, QUADRATIC
+from forestlab.core.arrays import AXIS, CATEGORY, OBLIQUE, QUADRATIC
 from forestlab.core.options import Axis, Band, Fitted, Oblique, Quadratic
 
 COLUMNS = 0xE7037ED1A0B428DB
@@ -314,10 +314,12 @@ def written(problem, candidate, params, bits):
     return {"kind": OBLIQUE, "params": start}
 
 
-def asked(node, params, x):
+def asked(node, params, bits, x):
     """The number that a node asks about."""
     if node["kind"] == AXIS:
         return x[node["feature"]]
+    if node["kind"] == CATEGORY:
+        return categories.asked(node, bits, x)
     pool = list(params[node["params"] :])
     n, X = int(pool[0]), np.asarray(x, float)[None]
     if node["kind"] == QUADRATIC:

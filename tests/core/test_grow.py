@@ -117,9 +117,11 @@ def test_twin_with_wide_codes():
 def test_twin_with_many_constant_columns(case):
     """Which are constant is kept as bits, here in three words."""
     X, y, weights, drawn_by = data_of(case, 36)
-    many = np.zeros((36, 130))
-    many[:, np.random.default_rng(2).choice(130, 5, replace=False)] = X
+    many, levels = np.zeros((36, 130)), np.zeros(130, int)
+    where = np.random.default_rng(2).choice(130, 5, replace=False)
     recipe = recipe_of(case, 36)._replace(features_per_tree=0)
+    many[:, where], levels[where] = X, recipe.levels or 0
+    recipe = recipe._replace(levels=tuple(levels.tolist()) if recipe.levels else ())
     training = train(case, recipe, many, y, weights, drawn_by)
     twin = naive.grow_tree(many, y, recipe, SEED, 1, weights, drawn_by, case.max_bins)
     assert_same_tree(grow_trees(training, recipe, SEED, 1, 1)[0], *twin)
@@ -159,6 +161,9 @@ def problems(draw, cases=ON_COLUMNS, **replaced):
     case = draw(st.sampled_from(cases))._replace(**replaced)
     n_rows, rng = draw(st.integers(1, 30)), draw(generators)
     X = awkward(rng, (n_rows, 5), draw(st.sampled_from([np.float64, np.float32])))
+    for j, n_levels in enumerate(recipe_of(case, n_rows).levels):
+        if n_levels:
+            X[:, j] = rng.integers(0, n_levels, n_rows)
     if case.missing != "error":
         X = with_holes(rng, X, rng.choice([0, 0.2, 0.8, 1], 5)).astype(X.dtype)
     y = rng.integers(0, 3, (n_rows, case.n_targets)).astype(float)
@@ -209,7 +214,7 @@ def test_rows_reach_the_leaf_they_grew_into(problem):
     weights = np.ones(len(y)) if weights is None else weights
     recipe = recipe_of(case, len(y))
     weights = naive.tree_weights(naive.tree_key(SEED, 1), y, recipe, weights, drawn_by)
-    ends = [naive.ends(tree.nodes, x, params=tree.params) for x in X]
+    ends = [naive.ends(tree.nodes, x, None, (tree.params, tree.bits)) for x in X]
     for leaf in np.flatnonzero(tree.nodes["kind"] == LEAF):
         pieces = weights * [found.get(leaf, 0.0) for found in ends]
         rows = pieces > 0
@@ -282,7 +287,7 @@ def test_fewer_thresholds_are_some_of_more(n_cuts, key):
     groups = make_groups(n_cuts, 1, 1)
     before = set()
     for n_kept in range(1, n_cuts + 2):
-        groups.cuts[:] = np.arange(n_cuts)
+        groups.cuts[:n_cuts] = np.arange(n_cuts)
         kept = groups.cuts[: thin(groups, n_cuts, n_kept, np.uint64(key))].tolist()
         assert kept == sorted(naive.shuffled(range(n_cuts), key)[:n_kept])
         assert before <= set(kept)
@@ -322,15 +327,19 @@ def test_a_shallow_tree_is_the_top_of_a_deep_one(case):
 
 
 def with_own_pool(tree):
-    """The tree with its nodes' parameters in their order, and no others."""
-    nodes, params = tree.nodes.copy(), [np.zeros(0)]
+    """The tree with its nodes' parameters and sets in their order, and no others."""
+    nodes, params, bits = tree.nodes.copy(), [np.zeros(0)], [np.zeros(0, np.uint64)]
     for node in nodes:
         if node["params"] >= 0:
             start = node["params"]
             size = 1 + KINDS[node["kind"]].n_params(int(tree.params[start]))
             node["params"] = sum(map(len, params))
             params.append(tree.params[start : start + size])
-    return tree._replace(nodes=nodes, params=np.concatenate(params))
+        if node["bits"] >= 0:
+            start, n_before = node["bits"], sum(map(len, bits))
+            bits.append(tree.bits[start : start + 1 + 2 * int(tree.bits[start])])
+            node["bits"] = n_before
+    return tree._replace(nodes=nodes, params=np.concatenate(params), bits=np.concatenate(bits))
 
 
 @over_cover
