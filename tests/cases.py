@@ -308,11 +308,9 @@ QUICK = {
     ("gini", "axis", "exact", False, True, "branch", "", "mean", "none"),
     ("gini", "axis", "exact", True, True, "error", "pairs", "mean", "none"),
     ("entropy", "axis", "boundary", False, True, "error", "", "mean", "none"),
-    ("misclassification", "axis", "exact", False, False, "error", "", "mean", "none"),
     ("variance", "axis", "exact", False, False, "error", "", "median", "none"),
     ("variance", "axis", "boundary", False, False, "error", "", "mean", "none"),
     ("variance", "band", "exact", True, True, "error", "", "mean", "none"),
-    ("gaussian", "axis", "exact", False, False, "error", "", "mean", "none"),
     ("gini", "axis", "exact", False, False, "learned", "", "mean", "subset"),
 }
 

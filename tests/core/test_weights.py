@@ -140,7 +140,12 @@ def test_the_unit_of_weights_does_not_matter(cls, combine, factor):
 # ---- rows of no weight -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+# Each search has a kernel of its own.
+QUICK = "exact", "histogram"
+SOME = [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in SEARCHES]
+
+
+@pytest.mark.parametrize("search", SOME)
 @pytest.mark.parametrize("cls", [ForestClassifier, ForestRegressor])
 def test_rows_of_no_weight_are_as_if_they_were_not_there(cls, search):
     """Many more of them than bins, between, below and above the others."""

@@ -52,7 +52,12 @@ def test_every_experiment_says_what_it_is(name):
     assert all(callable(getattr(experiment, step)) for step in ("table", "draw", "judge"))
 
 
-LARGE = ("breiman_table2", "variants", "variants_depth")  # hundreds of runs to compose
+# Many runs to compose: seconds each.
+LARGE = [
+    *("breiman_table2", "variants", "variants_depth", "category_splits", "extra_trees"),
+    *("leaf_predictors", "max_margin", "missing_values", "randomness_rho", "scale_and_noise"),
+    *("threshold_search", "weak_learners"),
+]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,10 @@ def test_kinds_are_those_of_the_paper():
 
 @for_each_task
 @for_each_kind
-@pytest.mark.parametrize(("learner", "depth"), [("axis", None), ("oblique", 2)])
+@pytest.mark.parametrize(
+    ("learner", "depth"),
+    [("axis", None), pytest.param("oblique", 2, marks=pytest.mark.long)],
+)
 def test_affinities_are_those_of_the_twin(task, kind, learner, depth):
     X, y = data_for(task)
     model = forest_for(task, learner=learner).fit(X, y)

@@ -551,6 +551,7 @@ def test_several_targets():
     assert (both.predict(X) == np.stack([y, y > 0], axis=1)).all()
 
 
+@pytest.mark.long  # another kernel
 def test_numbers_as_targets():
     X, y = small()
     numbers = TreeRegressor(random_state=0).fit(X, y)

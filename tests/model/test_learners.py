@@ -238,6 +238,7 @@ def disc(n_rows, seed):
     return X, (X**2).sum(axis=1) < 2 / np.pi  # half of the square
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_one_quadratic_question_finds_a_disc(seed):
     tree = TreeClassifier(learner="quadratic", rho=1000, max_depth=1, random_state=seed)
@@ -275,6 +276,7 @@ def low_end(differences):
     return stats.ttest_1samp(differences, 0).confidence_interval(0.99).low
 
 
+@pytest.mark.long
 def test_oblique_questions_follow_a_turned_checkerboard():
     """By ten pairs of forests, of rows of their own: they gain two points of accuracy or more, with
     fewer leaves."""
@@ -306,6 +308,7 @@ SETS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 def test_extra_trees_are_as_good_as_those_of_scikit_learn(name):
     """Over 20 splits, both fitted to each; a difference would show in the mean of the paired ones.

@@ -176,7 +176,8 @@ def test_rows_walk_to_the_leaf_they_grew_into(learner):
     np.testing.assert_array_equal(found[leaves], fitted.tree_.n_node_samples[leaves])
 
 
-@pytest.mark.parametrize("missing", [pytest.param("branch", marks=pytest.mark.long), "both"])
+@pytest.mark.long  # kernels of their own
+@pytest.mark.parametrize("missing", ["branch", "both"])
 def test_bands_take_them(missing):
     """Values in the middle are of one class, and those that are missing of the other."""
     rng = np.random.default_rng(0)

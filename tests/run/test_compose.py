@@ -73,10 +73,7 @@ ALL_TRAINED_ON = ("fruits",)
 
 @pytest.mark.parametrize(
     "model",
-    [
-        name if name in ("tree", "forest") else pytest.param(name, marks=pytest.mark.long)
-        for name in MODELS
-    ],
+    [name if name == "forest" else pytest.param(name, marks=pytest.mark.long) for name in MODELS],
 )
 def test_every_dataset_goes_with_every_model(model):
     small = ["tracking=none", "n_jobs=1", "n_estimators=3"]

@@ -97,11 +97,29 @@ def bags_of(model):
     return np.array([naive.bag(key, *drawn) for key in keys]).astype(int)
 
 
-# Their kernels, of rows that lack values, take minutes to compile.
-LONG = [name for name in OPTIONS if name.startswith("values missing, ")]
-LONG.remove("values missing, both ways")
-WORLDS = [pytest.param(own, marks=pytest.mark.long) if own in LONG else own for own in OPTIONS]
-worlds = pytest.mark.parametrize("name", WORLDS)
+# Kernels of rows that lack values take minutes to compile, twins of numbers ten seconds each.
+QUICK = {
+    "classification": [*(n for n in OPTIONS if "missing" not in n), "values missing, both ways"],
+    "regression": ["as it comes", "no validation, product"],
+}
+
+
+def marked(task):
+    return [() if name in QUICK[task] else pytest.mark.long for name in OPTIONS]
+
+
+of_classes = zip(OPTIONS, marked("classification"), strict=True)
+over_worlds_of_classes = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=marks) for name, marks in of_classes]
+)
+over_worlds = pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        pytest.param(task, name, marks=marks)
+        for task in FORESTS
+        for name, marks in zip(OPTIONS, marked(task), strict=True)
+    ],
+)
 for_each_task = pytest.mark.parametrize("task", FORESTS)
 
 
@@ -115,8 +133,7 @@ def assert_same(numbers, twins):
             np.testing.assert_allclose(logged[key], expected, err_msg=str(key), **close)
 
 
-@worlds
-@for_each_task
+@over_worlds
 def test_every_number_is_its_twin(task, name):
     world, found, _, _ = studied(task, name)
     twins = twins_of(task, name)
@@ -189,8 +206,7 @@ def with_all_classes(model, n_classes):
 # ---- what stands in tables alone ---------------------------------------------------------------
 
 
-@worlds
-@for_each_task
+@over_worlds
 def test_the_uncertainty_of_every_row_is_its_twin(task, name):
     world, found, _, _ = studied(task, name)
     assert set(found.parts["uncertainty"].of) == {"valid", "test"} & set(world.splits)
@@ -199,8 +215,7 @@ def test_the_uncertainty_of_every_row_is_its_twin(task, name):
         np.testing.assert_allclose(np.array(unsure), twins, **LINES)
 
 
-@worlds
-@for_each_task
+@over_worlds
 def test_importances_are_their_twins(task, name):
     world, found, model, _ = studied(task, name)
     twins = [naive.importances(nodes, 3) for nodes, _ in world.trees]
@@ -218,7 +233,7 @@ def test_importances_are_their_twins(task, name):
     assert permutation.n_rows.tolist() == [len(each) for each in rows]
 
 
-@worlds
+@over_worlds_of_classes
 def test_confusions_count_the_rows_of_known_classes(name):
     world, found, _, _ = studied("classification", name)
     assert set(found.parts["confusion"]) == {"test", "oob"} & set(world.names)

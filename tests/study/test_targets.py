@@ -66,8 +66,14 @@ def twins_of(combine, bootstrap):
     return [naive_study.logged(world_of(model, data, k)) for k in range(3)]
 
 
+# Twins of three targets take half a minute each.
 forests = pytest.mark.parametrize(
-    ("combine", "bootstrap"), [("average", True), ("product", True), ("average", False)]
+    ("combine", "bootstrap"),
+    [
+        ("average", True),
+        pytest.param("product", True, marks=pytest.mark.long),
+        pytest.param("average", False, marks=pytest.mark.long),
+    ],
 )
 OF_FOREST = ("trees/n_nodes", "trees/n_leaves", "trees/depth")
 
