@@ -9,8 +9,8 @@ def affinity(trees, params, X, Y, depth, kind, epsilon):
     """Of each row of X with each of Y: pair by pair, tree by tree."""
     found = np.zeros((len(X), len(Y)))
     for (nodes, _), own in zip(trees, params, strict=True):
-        here = [naive.walk(nodes, x, depth, own) for x in X]
-        there = [naive.walk(nodes, y, depth, own) for y in Y]
+        here = [naive.walk(nodes, x, depth, (own, ())) for x in X]
+        there = [naive.walk(nodes, y, depth, (own, ())) for y in Y]
         for i, x in enumerate(X):
             for j, y in enumerate(Y):
                 if here[i] == there[j]:
