@@ -341,12 +341,16 @@ def _rows_of(training: Training, recipe: Recipe, key) -> tuple[np.ndarray, np.nd
 def balance(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
     """What to multiply rows' counts or weights by, so that each class that has any gets the same
     total, as scikit-learn's 'balanced'; 0 for rows of a class that has none."""
-    labels = labels.astype(np.intp)
-    in_class = np.bincount(labels, counts, n_classes)
+    return class_factors(labels, counts, n_classes)[labels.astype(np.intp)]
+
+
+def class_factors(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
+    """As `balance`, for each class, (n_classes,)."""
+    in_class = np.bincount(labels.astype(np.intp), counts, n_classes)
     present = in_class > 0
     factor = np.zeros(n_classes)
     factor[present] = in_class.sum() / (present.sum() * in_class[present])
-    return factor[labels]
+    return factor
 
 
 def grow_forest(
