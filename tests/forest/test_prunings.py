@@ -8,7 +8,7 @@ import pytest
 from small import CLOSE, FORESTS
 
 from forestlab import ForestClassifier, ForestRegressor
-from forestlab.core.arrays import LEAF, n_trees, tree_of
+from forestlab.core.arrays import AXIS, LEAF, NODE, Tree, n_trees, plant, tree_of
 from forestlab.forest import Rows, losses, pruned, shrunk, weighted
 
 N_ROWS = 60
@@ -276,3 +276,42 @@ def test_a_tree_whose_bag_holds_all_rows_is_merged_to_its_root():
     full = (bags > 0).all(axis=1)
     assert full.any()
     assert (model.n_nodes_[full] == 1).all()
+
+
+# ---- peers -------------------------------------------------------------------------------------
+
+
+def forest_of(wild):
+    """A tree of wildwood as a forest, with its losses out of bag."""
+    table, y_pred = wild.get_nodes(), np.array(list(wild.get_nodes()["y_pred"]), np.float64)
+    nodes = np.zeros(len(table), NODE)
+    is_leaf = table["is_leaf"].to_numpy(bool)
+    nodes["kind"] = np.where(is_leaf, LEAF, AXIS)
+    for side in ("left", "right"):
+        nodes[side] = np.where(is_leaf, -1, table[f"{side}_child"].to_numpy(np.int64))
+    nodes["weight"] = table["w_samples_train"]
+    nodes["n_rows"][0] = nodes["weight"][0]  # a row counts 1
+    if y_pred.ndim > 1:  # it adds half a row to each of two classes
+        stats = y_pred * (nodes["weight"] + 1.0)[:, None] - 0.5
+    else:
+        stats = np.stack([nodes["weight"], y_pred, np.zeros(len(nodes))], axis=1)
+    tree = Tree(nodes, stats, np.zeros(0), np.zeros(0, np.uint64))
+    return plant([tree]), table["loss_valid"].to_numpy(np.float64)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("task", FORESTS)
+def test_prunings_are_weighted_as_by_wildwood(task):
+    """Its numbers are of 32 bits: losses of 60 rows are off by some 1e-6, and so are weights."""
+    wildwood = pytest.importorskip("wildwood")
+    X, y = data(task)
+    has_classes = task == "classification"
+    theirs = wildwood.ForestClassifier if has_classes else wildwood.ForestRegressor
+    y = (y[:, 0] > 0).astype(np.float64) if has_classes else y[:, 0]
+    model = theirs(n_estimators=4, random_state=0, n_jobs=1).fit(X, y)
+    answers = 0.0
+    for wild, ends in zip(model.trees, model.apply(X).T, strict=True):
+        forest, lost = forest_of(wild)
+        answers = answers + said(weighted(forest, task, lost, model.step), task)[ends]
+    found = model.predict_proba(X) if has_classes else model.predict(X)[:, None]
+    np.testing.assert_allclose(answers / 4, found, rtol=1e-4, atol=1e-5)
