@@ -4,15 +4,12 @@ All kernels take a forest whole and go tree by tree over a block of rows: a tree
 in cache, and sums run in tree order whatever the number of threads.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 
-from forestlab.core.arrays import LEAF
 from forestlab.core.combine import COMBINERS, each_target, unit_of
-from forestlab.core.jit import jitable, kernel, made_from, prefetch
+from forestlab.core.jit import jitable, kernel, made_from
 from forestlab.core.questions import KINDS
+from forestlab.core.running import adders, fetch_path
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import TILE, ends_lister, path_lister, visitor, walker
 
@@ -54,36 +51,23 @@ def sum_kernel(task: str, combiner: str, plain: bool, several: bool = False):
     return sum_answers
 
 
-class DepthSums(NamedTuple):
-    """Running sums of the answers for each row at every depth.
-
-    A row's sums are the same at all depths below the deepest node that it has reached, so only
-    those above are kept up: about half of the adding on MNIST.
-    """
-
-    sums: np.ndarray  # (n_rows * n_depths, width); row r at depth d: r * n_depths + d
-    n_kept: np.ndarray  # (n_rows,) depths that are kept up; 0: nothing yet
-    voters: np.ndarray  # (n_rows,)
-
-
 @made_from(COMBINERS, KINDS)
-def surface_kernel(task: str, combiner: str, plain: bool):
-    """The compiled sum of the trees' answers at every depth."""
-    contribute = COMBINERS[combiner][task].contribute
+def surface_kernel(task: str, combiner: str, plain: bool, by_rules: bool = False):
+    """The compiled sum of the trees' answers at every depth, or at every value of several rules."""
     list_paths, visit = path_lister(plain), visitor(plain)
-    add_visits = visits_adder(contribute, plain)
+    contribute = COMBINERS[combiner][task].contribute
+    lay_path, add_path, add_visits = adders(contribute, plain, by_rules)
 
     @kernel(allocates=False)
-    def sum_by_depth(
-        forest, adds, walks, X, trees, n_depths, outside, first_row, everyone, left_out
-    ):
-        """As `sum_answers` for depth 0 … n_depths - 1 at once, from one walk of each row; to the
-        bit what it gives.
+    def sum_by_stop(forest, adds, walks, X, trees, stops, outside, first_row, everyone, left_out):
+        """As `sum_answers` of trees that end at each of the stops (see running), from one walk of
+        each row as deep as `walks` has room for; to the bit what it gives.
 
-        `adds` is what `tabulate` made of the forest. `everyone` asks all of the trees, `left_out`
-        those whose bit is set in `outside`; one of them may be empty and is then left alone.
+        `adds` is what `tabulate` made of the forest; `stops` the number of depths, or `Rules`.
+        `everyone` asks all of the trees, `left_out` those whose bit is set in `outside`; one of
+        them may be empty and is then left alone.
         """
-        n_rows = X.shape[0]
+        n_rows, deepest = X.shape[0], walks.paths.shape[1] - 1
         all_asked, some_asked = everyone.voters.shape[0] > 0, left_out.voters.shape[0] > 0
         rows, frontier = walks.rows, walks.frontier
         for tile in range(0, n_rows, TILE):
@@ -97,103 +81,19 @@ def surface_kernel(task: str, combiner: str, plain: bool):
                     if walks.ends[k] >= 0:
                         if k + 1 < n_asked:
                             fetch_path(adds, walks, k + 1, everyone.sums.shape[1])
+                        lay_path(adds, walks, k, n_asked, stops)
                         if all_asked:
-                            add_path(adds, walks, k, everyone, row, n_depths)
+                            add_path(adds, walks, k, everyone, row, stops)
                         if out:
-                            add_path(adds, walks, k, left_out, row, n_depths)
+                            add_path(adds, walks, k, left_out, row, stops)
                         continue
-                    n_visits = visit(forest, t, X[row], n_depths - 1, frontier)
+                    n_visits = visit(forest, t, X[row], deepest, frontier)
                     if all_asked:
-                        add_visits(forest, t, frontier, n_visits, everyone, row, n_depths)
+                        add_visits(forest, t, frontier, n_visits, everyone, row, stops)
                     if out:
-                        add_visits(forest, t, frontier, n_visits, left_out, row, n_depths)
+                        add_visits(forest, t, frontier, n_visits, left_out, row, stops)
 
-    return sum_by_depth
-
-
-@jitable
-def nothing_to_add(forest, t, frontier, n_visits, running, row, n_depths):
-    """In a plain forest no row branches."""
-
-
-def visits_adder(contribute: Callable, plain: bool) -> Callable:
-    """What adds the answers of the nodes that a row visits."""
-    if plain:
-        return nothing_to_add
-
-    @jitable
-    def add_visits(forest, t, frontier, n_visits, running, row, n_depths):
-        """A node answers at its depth, and a leaf below it too: the sums at each depth are those of
-        the ends of a walk that stops there, in the same order."""
-        root = forest.first_node[t]
-        unit = unit_of(forest.nodes[root])
-        keep_up(running, row, n_depths, n_depths)
-        for v in range(n_visits):
-            i, d, share = frontier.nodes[v], frontier.depths[v], frontier.shares[v]
-            stop = n_depths if forest.nodes[i]["kind"] == LEAF else d + 1
-            for place in range(row * n_depths + d, row * n_depths + stop):
-                contribute(forest.stats, i, root, unit, share, running.sums, place)
-
-    return add_visits
-
-
-@jitable
-def keep_up(running, row, length, n_depths):
-    """Count a voter, and keep up as many depths as its path is long."""
-    sums, first, kept = running.sums, row * n_depths, running.n_kept[row]
-    if length > kept:
-        for d in range(max(kept, 1), length):
-            for k in range(sums.shape[1]):
-                sums[first + d, k] = sums[first + max(kept, 1) - 1, k]
-        running.n_kept[row] = length
-    running.voters[row] += 1
-
-
-class Additions(NamedTuple):
-    """What every node of a forest adds to the sum of a row that ends in it.
-
-    A walk over all depths visits the upper nodes again and again: adding what was divided once is
-    twice as fast on MNIST as dividing each time. Pure leaves, half of the nodes of a full tree, add
-    1 to one sum and nothing to the others: they need no numbers.
-    """
-
-    place: np.ndarray  # (n_nodes,) int64: where its numbers begin; or ~k: it adds 1 to sum k
-    numbers: np.ndarray  # (n_mixed * n_sums,) float64
-
-
-@jitable
-def add_path(adds, walks, k, running, row, n_depths):
-    """Add what the nodes of path k add to a row's sums at their depths; a leaf below it too."""
-    paths, length, first = walks.paths, walks.lengths[k], row * n_depths
-    keep_up(running, row, length, n_depths)
-    for d in range(length - 1):
-        add_node(adds, paths[k, d], running.sums, first + d, first + d + 1)
-    add_node(
-        adds, paths[k, length - 1], running.sums, first + length - 1, first + running.n_kept[row]
-    )
-
-
-@jitable
-def add_node(adds, i, sums, start, stop):
-    """Add what node i adds to the sums at start … stop - 1."""
-    place = adds.place[np.uint64(i)]
-    if place < 0:
-        for to in range(start, stop):
-            sums[to, ~place] += 1.0
-        return
-    for to in range(start, stop):
-        for k in range(sums.shape[1]):
-            sums[to, k] += adds.numbers[np.uint64(place + k)]
-
-
-@jitable
-def fetch_path(adds, walks, k, width):
-    """Have the numbers of a path in the cache when its turn comes; those of the first are there."""
-    for d in range(4, walks.lengths[k]):
-        place = adds.place[np.uint64(walks.paths[k, d])]
-        if place >= 0:
-            for j in range(0, width, 8):  # a line of the cache holds 8
-                prefetch(adds.numbers, np.uint64(place + j))
+    return sum_by_stop
 
 
 @made_from(COMBINERS)

@@ -10,7 +10,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from forestlab.core.descend import DepthSums, answers_kernel, judge_kernel
+from forestlab.core.descend import answers_kernel, judge_kernel
+from forestlab.core.running import RunningSums
 from forestlab.forest import Asked, AskedDensity, DensityWalk, DepthWalk
 from forestlab.study.metrics import Outcome
 
@@ -62,7 +63,7 @@ class AnswersWalk:
     def __init__(self, room: Room, asked: Asked, block: Block):
         self.asked = asked
         self.walk = DepthWalk(asked, block.X, block.first, True, block.outside)
-        self.outcome = room(block.truth, asked.n_depths, asked.n_answers, block.origin)
+        self.outcome = room(block.truth, asked.n_stops, asked.n_answers, block.origin)
         self.judge = judge_kernel(asked.task, asked.combiner)
         self.studies = [self.walk.everyone]
         if block.outside is not None:
@@ -79,12 +80,12 @@ class AnswersWalk:
         finish, found = answers_kernel(self.asked.task, self.asked.combiner), []
         for sums in self.studies:
             answers = np.empty((1, len(sums.voters), self.asked.n_answers))
-            finish(sums, self.asked.n_depths - 1, answers)
+            finish(sums, self.asked.n_stops - 1, answers)
             found.append(answers[0])
         return found
 
 
-def _judged(judge: Callable, sums: DepthSums, outcome: Outcome) -> Outcome:
+def _judged(judge: Callable, sums: RunningSums, outcome: Outcome) -> Outcome:
     judge(sums, outcome.truth, outcome.answer, outcome.p_true, outcome.brier)
     return outcome
 
@@ -95,7 +96,7 @@ def outcome_of_answers(
     """The outcome at one depth of answers that have been given, (n, K)."""
     once = np.ones(len(answers), np.int64)  # answers are the mean of themselves
     outcome = room(truth, 1, answers.shape[1], origin)
-    return _judged(judge_kernel(task, "average"), DepthSums(answers.copy(), once, once), outcome)
+    return _judged(judge_kernel(task, "average"), RunningSums(answers.copy(), once, once), outcome)
 
 
 # ---- by densities ------------------------------------------------------------------------------
