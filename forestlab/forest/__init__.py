@@ -17,6 +17,9 @@ from forestlab.forest.grown import Grown, of_target
 from forestlab.forest.importance import decreases, importances
 from forestlab.forest.maps import eigenmaps, groups_of
 from forestlab.forest.normals import AskedDensity, DensityWalk, Normals, log_densities_of
+from forestlab.forest.oob_pruning import pruned
+from forestlab.forest.outside_loss import Losses, Rows, losses
+from forestlab.forest.prunings import best_strength, shrunk, weighted
 from forestlab.forest.reached import Pieces, Reached, reached
 from forestlab.forest.threads import (
     BLOCK_NUMBERS,
@@ -35,13 +38,16 @@ __all__ = [
     "DensityWalk",
     "DepthWalk",
     "Grown",
+    "Losses",
     "Normals",
     "Pieces",
     "Reached",
     "Recipe",
+    "Rows",
     "affinity",
     "bags",
     "balance",
+    "best_strength",
     "by_blocks",
     "by_depth",
     "by_fixed_blocks",
@@ -56,12 +62,16 @@ __all__ = [
     "importances",
     "in_threads",
     "log_densities_of",
+    "losses",
     "of_target",
     "places",
     "prepare",
     "product",
+    "pruned",
     "reached",
     "rows_outside",
+    "shrunk",
     "tree_by_tree",
     "tree_seed",
+    "weighted",
 ]

@@ -32,6 +32,7 @@ from forestlab.core.options import OPTIONS
 from forestlab.forest import (
     Grown,
     Reached,
+    Rows,
     balance,
     combined,
     ends,
@@ -42,7 +43,7 @@ from forestlab.forest import (
     reached,
 )
 from forestlab.forest.growing import Training
-from forestlab.model import frames, parameters, storage
+from forestlab.model import frames, parameters, prunings, storage
 from forestlab.model.frames import Table
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
 from forestlab.model.values import inside
@@ -59,6 +60,8 @@ class Model(BaseEstimator):
     rounded_ : (n_features,) whether a column holds values that float32 would round
     categories_ : for each feature the array of its levels, whose numbers the trees know, or None if
         it is one of numbers; only if there are categories
+
+    and what `prune`, `shrink` and `aggregate` found (see prunings).
     """
 
     task: str
@@ -67,6 +70,11 @@ class Model(BaseEstimator):
     missing = "error"
     categorical_features: Any = None
     verbose = 0
+    warm_start = False
+    prune: Any = None
+    shrink: Any = None
+    aggregate = False
+    aggregate_step = 1.0
     takes_sparse = True
 
     # ---- parameters ----
@@ -123,6 +131,7 @@ class Model(BaseEstimator):
         n_jobs = parameters.n_threads(self.n_jobs)
         n_estimators = getattr(self, "n_estimators", 1)
         self._check_oob(recipe)
+        prunings.check(self, recipe)
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
         self.check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
@@ -130,14 +139,19 @@ class Model(BaseEstimator):
         seed = self._seed_of(begun, recipe, training, classes, table)
         show = self._progress if self.verbose else None
         forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show, begun)
+        drawn = recipe, seed, X.shape[0], training.chances
+        grown = Grown(forest, self.task, self.combine, *drawn, classes)
+        rows = Rows(X, targets, product(weights, chances))
+        found = prunings.found(self, grown, rows, n_jobs)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
+        self._forget("_made", *prunings.FOUND)
         self._keep_classes(classes)
         self._keep_categories(table)
-        self.forest_, self.rounded_ = forest, rounded_columns(training.columns)
-        self.recipe_, self.seed_ = recipe, seed
-        self.n_rows_, self.chances_ = X.shape[0], training.chances
+        self.__dict__.update(found, rounded_=rounded_columns(training.columns))
+        self.recipe_, self.seed_, self.n_rows_, self.chances_ = drawn
         self.n_outputs_ = targets.shape[1]
+        self._answering()  # now: to be asked must not change a model
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
         return self
@@ -155,6 +169,7 @@ class Model(BaseEstimator):
 
     def _check_stored(self) -> None:
         """Raise ValueError unless what a file held beside trees goes with them."""
+        prunings.check_stored(self)
 
     def _begun(self, X) -> Forest | None:
         """The trees that there are already, if more are to be grown to them."""
@@ -167,7 +182,7 @@ class Model(BaseEstimator):
         pass
 
     def _keep_categories(self, table: Table | None) -> None:
-        self.__dict__.pop("categories_", None)
+        self._forget("categories_")
         if table is not None:
             self.categories_ = table.levels
 
@@ -192,8 +207,11 @@ class Model(BaseEstimator):
 
     def _forget_oob(self) -> None:
         """A refit without out-of-bag scores must not keep those of the fit before."""
-        for name in [name for name in vars(self) if name.startswith("oob_") and name.endswith("_")]:
-            delattr(self, name)
+        self._forget(*[name for name in vars(self) if name.startswith("oob_") and name[-1] == "_"])
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            self.__dict__.pop(name, None)
 
     def _check_oob(self, recipe) -> None:
         pass
@@ -293,7 +311,8 @@ class Model(BaseEstimator):
         if not hasattr(self, "seed_"):  # a ValueError and an AttributeError, for dir() and hasattr
             raise NotFittedError("Which rows the trees saw is not known, as estimators_ was set.")
         drawn = self.recipe_, self.seed_, self.n_rows_, self.chances_
-        return Grown(self.forest_, self.task, self.combine, *drawn, getattr(self, "classes_", None))
+        classes = getattr(self, "classes_", None)
+        return Grown(self._answering(), self.task, self.combine, *drawn, classes)
 
     def name_features(self, names) -> None:
         """Call the features by these names, as if the model had been fitted on a data frame.
@@ -316,15 +335,24 @@ class Model(BaseEstimator):
             names = [f"x{j}" for j in range(self.n_features_in_)]
         classes = getattr(self, "classes_", None)
         levels = getattr(self, "categories_", None)
-        return kind(tree_of(self.forest_, t), self.task, list(names), classes, levels)
+        return kind(tree_of(self._answering(), t), self.task, list(names), classes, levels)
 
-    def _once(self, make):
-        """What make() gives, made once for a forest: people ask for `tree_.feature[i]` in loops."""
+    def _answering(self) -> Forest:
+        """The forest that answers: its trees as they were grown, or with what else nodes say."""
         check_is_fitted(self, "forest_")
-        made = vars(self).get("_made")
-        if made is None or made[0] is not self.forest_:
-            made = self._made = (self.forest_, make())
-        return made[1]
+        choice = prunings.choice(self)
+        if choice == prunings.AS_GROWN:
+            return self.forest_
+        return self._once("answering", lambda: prunings.answering(self), choice)
+
+    def _once(self, name: str, make, by=()):
+        """What make() gives, made once for a forest, and what else it goes by: people ask for
+        `tree_.feature[i]` in loops."""
+        check_is_fitted(self, "forest_")
+        made = self.__dict__.setdefault("_made", {})
+        if name not in made or made[name][0] is not self.forest_ or made[name][1] != by:
+            made[name] = self.forest_, by, make()
+        return made[name][2]
 
     def __getstate__(self):
         return {name: value for name, value in super().__getstate__().items() if name != "_made"}
@@ -354,7 +382,7 @@ class Predictor(Model):
             parameters.require_order_kept(combine, self.task)
         depth = parameters.depth_limit(depth)
         n_jobs, each = parameters.n_threads(self.n_jobs), self.recipe_.classes_each
-        return combined(self.forest_, self.task, combine, X, depth, n_jobs, outside, each)
+        return combined(self._answering(), self.task, combine, X, depth, n_jobs, outside, each)
 
     def predict_trees(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a
@@ -413,7 +441,8 @@ class Classifier(ClassifierMixin, Predictor):
         return answers if self.n_outputs_ == 1 else np.split(answers, ends, axis=-1)
 
     def _of_nodes(self, i: np.ndarray) -> np.ndarray:
-        return self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None]
+        forest = self._answering()
+        return forest.stats[i] / forest.nodes["weight"][i][..., None]
 
     def predict_proba(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
         """Class probabilities (n_rows, n_classes), of several targets a list of such; with `depth`
@@ -475,7 +504,7 @@ class Regressor(RegressorMixin, Predictor):
         return answers
 
     def _of_nodes(self, i: np.ndarray) -> np.ndarray:
-        means = self.forest_.stats[i][..., 1 : 1 + self.n_outputs_]
+        means = self._answering().stats[i][..., 1 : 1 + self.n_outputs_]
         return means[..., 0] if self.n_outputs_ == 1 else means
 
     def predict(self, X, depth=None) -> np.ndarray:

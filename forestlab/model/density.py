@@ -177,6 +177,7 @@ class DensityForest(DensityMixin, ManyTrees):
         self._normals()  # now: to be asked must not change a model
 
     def _check_stored(self) -> None:
+        super()._check_stored()
         n_nodes, n_features = len(self.forest_.nodes), self.n_features_in_
         shapes = {"ridges_": (n_features,), "covariances_": (n_nodes, n_features, n_features)}
         for name, shape in shapes.items():
@@ -200,7 +201,7 @@ class DensityForest(DensityMixin, ManyTrees):
             known = getattr(self, "covariances_", None)
             return make_normals(self.forest_, ends, self.ridges_, known, n_jobs)
 
-        return self._once(make)
+        return self._once("normals", make)
 
     @property
     def grown(self) -> Grown:

@@ -40,6 +40,7 @@ class TreeClassifier(OneTree, Classifier):
         categorical_features="from_dtype",
         categories="subset",
         monotonic_cst=None,
+        shrink=None,
         class_weight=None,
         random_state=None,
     ):
@@ -74,6 +75,7 @@ class TreeRegressor(OneTree, Regressor):
         categories="subset",
         leaf="mean",
         monotonic_cst=None,
+        shrink=None,
         random_state=None,
     ):
         _store(self, locals())
@@ -117,6 +119,10 @@ class ForestClassifier(Ensemble, Classifier):
         categorical_features="from_dtype",
         categories="subset",
         monotonic_cst=None,
+        prune=None,
+        shrink=None,
+        aggregate=False,
+        aggregate_step=1.0,
         combine="average",
         class_weight=None,
         n_jobs=None,
@@ -165,6 +171,10 @@ class ForestRegressor(Ensemble, Regressor):
         categories="subset",
         leaf="mean",
         monotonic_cst=None,
+        prune=None,
+        shrink=None,
+        aggregate=False,
+        aggregate_step=1.0,
         combine="average",
         n_jobs=None,
         random_state=None,

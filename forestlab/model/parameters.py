@@ -155,6 +155,42 @@ DESCRIPTIONS = {
         "those of the rows. search='boundary' then tries no cuts within a run of equal targets, "
         "where the best of those allowed may lie.",
     ),
+    "prune": (
+        '"oob" or None, default=None',
+        'Whether trees are pruned once they are grown: "oob", from the bottom up two leaves become '
+        "one where the rows that the tree left out do not get worse: no more of their labels "
+        "wrong, or no greater sum of squared errors, by their weights. Leaves that no such row "
+        "comes to are merged too, as nothing gets worse. It needs `bootstrap` or `max_samples`. "
+        "Sizes before are kept as `n_nodes_before_`. What is out of bag (`oob_score_` and the "
+        "like) then is optimistic: these rows have chosen. A pruned forest asked at a depth is not "
+        "the one that were grown to that depth and pruned.",
+    ),
+    "shrink": (
+        'float, "oob" or None, default=None',
+        "Hierarchical shrinkage (Agarwal et al. 2022): a node answers what the root does, and on "
+        "the way down from there each step counts by 1 / (1 + λ / N), N the weight of the node it "
+        "leaves: the less, the fewer rows. 0 or None: as grown. Forests with `bootstrap` or "
+        '`max_samples` also have "oob": of 0, 0.1, 1, 10, 25, 50, 100 and 500 that λ with which '
+        "their out-of-bag answers, numbers or probabilities, have the least squared error when "
+        "they are fitted; it is kept as `shrink_`, and depends on all trees and their depth. Not "
+        "with `aggregate`. Read when predicting.",
+    ),
+    "aggregate": (
+        "bool, default=False",
+        "Whether all prunings of a tree answer, weighted by how well each does on the rows that "
+        "the tree left out (WildWood: Gaïffas et al. 2021). Their loss is the log loss of classes, "
+        "of which a node counts one more row spread over all, in the answer too; or half the "
+        "squared error over its mean in the tree's leaves. What the fit has to find out for it is "
+        "kept if it is True then; it is read when predicting, so that a fitted forest can do "
+        "without. It needs `bootstrap` or `max_samples`, and makes what is out of bag optimistic. "
+        "Asked at a depth, a path's last node has the weight of all below: that is not the forest "
+        "grown to that depth.",
+    ),
+    "aggregate_step": (
+        "float, default=1.0",
+        "What losses are multiplied by to weigh prunings with `aggregate`: 0, all by their number "
+        "of splits alone; the greater, the more by how well they do. Read when predicting.",
+    ),
     "combine": (
         "str, default='average'",
         "How the trees' answers become one: {combiners}. Read when predicting.",
@@ -278,6 +314,17 @@ def combiner(name: str, task: str) -> str:
         allowed = listed(key for key, row in COMBINERS.items() if task in row)
         raise ValueError(f"combine={name!r} needs classes; for {task} it must be one of {allowed}.")
     return name
+
+
+def pruning(given) -> str | None:
+    return given if given is None else one_of("prune", given, ("oob",), " or None")
+
+
+def strength(given) -> float | str:
+    """shrink as a number, or "oob"."""
+    if isinstance(given, str):
+        return one_of("shrink", given, ("oob",), ", a number of at least 0 or None")
+    return 0.0 if given is None else at_least_0("shrink", given)
 
 
 def criterion(given, task: str) -> str | Own:

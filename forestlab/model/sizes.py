@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.arrays import Forest, n_trees
-from forestlab.model import interop, parameters
+from forestlab.model import interop, parameters, prunings
 from forestlab.model.base import Voters
 from forestlab.model.manifold import Neighbourly
 from forestlab.model.members import Members, joined, same_classes
@@ -16,7 +16,7 @@ class OneTree(Neighbourly):
     @property
     def tree_(self) -> GrownTree:
         """The tree, to print, walk and draw, with the arrays of scikit-learn's `Tree`."""
-        return self._once(lambda: self.view(0, GrownTree))
+        return self._once("tree", lambda: self.view(0, GrownTree), prunings.choice(self))
 
     @property
     def max_features_(self) -> int:
@@ -67,16 +67,27 @@ class Ensemble(Voters, Neighbourly):
         list of such trees, some of these or of another forest of the same classes or targets, may
         be put in their place: then it is not known any more which rows each of them saw.
         """
-        return self._once(
-            lambda: Members(self.tree_type, self.get_params(deep=False), dict(vars(self)))
-        )
+        return self._once("members", self._members, prunings.choice(self))
 
     @estimators_.setter
     def estimators_(self, trees) -> None:
         check_is_fitted(self, "forest_")
         self.forest_ = joined(list(trees), self)
-        self.__dict__.pop("seed_", None)
+        self._forget("seed_", *prunings.FOUND)
         self._forget_oob()
+
+    def _members(self) -> Members:
+        """Trees shrink by themselves as the forest does; what only a forest can, they get done."""
+        shrink, step = prunings.choice(self)
+        params = self.get_params(deep=False) | {"shrink": shrink or None}
+        forest = self.forest_ if step is None else self._answering()
+        return Members(self.tree_type, params, vars(self) | {"forest_": forest})
+
+    @property
+    def n_nodes_(self) -> np.ndarray:
+        """How many nodes each tree has, (n_trees,)."""
+        check_is_fitted(self, "forest_")
+        return np.diff(self.forest_.first_node)
 
     def __iter__(self):
         return iter(self.estimators_)
