@@ -63,7 +63,7 @@ def surface_kernel(task: str, combiner: str, plain: bool, by_rules: bool = False
         """As `sum_answers` of trees that end at each of the stops (see running), from one walk of
         each row as deep as `walks` has room for; to the bit what it gives.
 
-        `adds` is what `tabulate` made of the forest; `stops` the number of depths, or `Rules`.
+        `adds` is what `tabulate` made of the forest; `stops` the number of depths, or `Stops`.
         `everyone` asks all of the trees, `left_out` those whose bit is set in `outside`; one of
         them may be empty and is then left alone.
         """
@@ -155,9 +155,9 @@ def judge_kernel(task: str, combiner: str):
 
     @kernel()
     def judge(running, truth, answer, p_true, brier):
-        """What is answered for each row at each depth, the sums staying as they are: answer[d, row]
-        is a class or the first target's mean; for classes there are p_true[d, row] and
-        brier[d, row] too, as `study.metrics.Outcome` has them."""
+        """What is answered for each row at each depth, or other stop, the sums staying as they are:
+        answer[d, row] is a class or the first target's mean; for classes there are p_true[d, row]
+        and brier[d, row] too, as `study.metrics.Outcome` has them."""
         n_depths, n_rows = answer.shape
         own = np.zeros((1, running.sums.shape[1]))
         for row in range(n_rows):

@@ -16,7 +16,7 @@ from forestlab.core.descend import (
     surface_kernel,
     table_kernel,
 )
-from forestlab.core.running import Additions, Rules, RunningSums
+from forestlab.core.running import Additions, RunningSums, Stops
 from forestlab.core.several import first_slots
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
@@ -127,14 +127,19 @@ def by_depth(
 
 
 class Asked:
-    """A forest made ready to be asked at depth 0 … n_depths - 1, or at every value of some rules,
-    then from walks down to the leaves: `n_depths` are those of the deepest tree.
+    """A forest made ready to be asked at depth 0 … n_depths - 1; or at every value of some stopping
+    rules, `answering` being what `answer_depths` gives and `n_depths` those of the deepest tree.
 
     `adds` is about as large as the forest's statistics, so make one of these for all that is asked.
     """
 
     def __init__(
-        self, forest: Forest, task: str, combiner: str, n_depths: int, answering: np.ndarray | None = None
+        self,
+        forest: Forest,
+        task: str,
+        combiner: str,
+        n_depths: int,
+        answering: np.ndarray | None = None,
     ):
         self.forest, self.task, self.combiner, self.n_depths = forest, task, combiner, n_depths
         self.answering = answering
@@ -163,9 +168,9 @@ class DepthWalk:
         walk = walk_for(asked.forest, block)
         self.kernel = surface_kernel(asked.task, asked.combiner, walk, asked.answering is not None)
         self.walks = make_walks(asked.forest, walk, asked.n_depths)
-        self.stops: int | Rules = asked.n_depths
+        self.stops: int | Stops = asked.n_depths
         if asked.answering is not None:
-            self.stops = Rules(
+            self.stops = Stops(
                 asked.answering.reshape(-1), asked.n_stops, np.empty((asked.n_depths, asked.width))
             )
         self.n_asked = 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from forestlab.forest import Grown
+from forestlab.forest import Grown, paths_of
 from forestlab.study.part import LEVELS, Findings, Look
 from forestlab.study.parts import PARTS
 from forestlab.study.surfaces import deepest_of, surfaces_of
@@ -42,6 +42,8 @@ def study(
     look = Look(
         grown, coded, outside, {}, depth_of(grown.forest) + 1, most_rows, n_jobs, count_cuts, draw
     )
+    if name == "full" and look.has_targets:  # of the whole forest: impurities are of all targets
+        look = look._replace(paths=paths_of(grown.forest, grown.recipe.ccp_cost))
     if grown.n_targets == 1:
         return _found(look._replace(surfaces=_surfaces(look, name)), name, ("each", "all", "both"))
     by_target = {

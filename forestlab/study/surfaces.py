@@ -18,9 +18,16 @@ def deepest_of(grown: Grown, data, n_jobs: int) -> dict[str, Surface]:
     return {split: deepest(grown, X, truth, n_jobs) for split, (X, truth) in data.items()}
 
 
-def surfaces_of(grown: Grown, data, outside, n_depths: int, sizes, n_jobs: int):
+def surfaces_of(
+    grown: Grown, data, outside, n_depths: int, sizes, n_jobs: int
+) -> dict[str, Surface]:
     """The surface of each split, and of the training rows that of their out-of-bag answers."""
     asked = STUDIED[grown.task].ready(grown, n_depths)
+    return all_surfaces(asked, data, outside, sizes, n_jobs)
+
+
+def all_surfaces(asked, data, outside, sizes, n_jobs: int) -> dict[str, Surface]:
+    """The same of what the task made ready."""
     found: dict[str, Surface] = {}
     for split, (X, truth) in data.items():
         bits = outside if split == "train" else None
