@@ -9,7 +9,7 @@ import numpy as np
 from forestlab.core.combine import COMBINERS, each_target, unit_of
 from forestlab.core.jit import jitable, kernel, made_from
 from forestlab.core.questions import KINDS
-from forestlab.core.running import adders, fetch_path
+from forestlab.core.running import add_path, adders, fetch_path
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import TILE, ends_lister, path_lister, visitor, walker
 
@@ -53,21 +53,23 @@ def sum_kernel(task: str, combiner: str, plain: bool, several: bool = False):
 
 @made_from(COMBINERS, KINDS)
 def surface_kernel(task: str, combiner: str, plain: bool, by_rules: bool = False):
-    """The compiled sum of the trees' answers at every depth, or at every value of several rules."""
+    """The compiled sum of the trees' answers at every depth, and at every value of some rules."""
     list_paths, visit = path_lister(plain), visitor(plain)
     contribute = COMBINERS[combiner][task].contribute
-    lay_path, add_path, add_visits = adders(contribute, plain, by_rules)
+    add_visits, add_along, add_visits_along = adders(contribute, plain, by_rules)
 
     @kernel(allocates=False)
-    def sum_by_stop(forest, adds, walks, X, trees, stops, outside, first_row, everyone, left_out):
-        """As `sum_answers` of trees that end at each of the stops (see running), from one walk of
-        each row as deep as `walks` has room for; to the bit what it gives.
+    def sum_by_depth(
+        forest, adds, walks, X, trees, n_depths, outside, first_row, everyone, left_out, stops
+    ):
+        """As `sum_answers` for depth 0 … n_depths - 1 at once, from one walk of each row; to the
+        bit what it gives. So are the sums of `stops`, the `Stops` of rules or (), if `n_depths`
+        are all there are.
 
-        `adds` is what `tabulate` made of the forest; `stops` the number of depths, or `Stops`.
-        `everyone` asks all of the trees, `left_out` those whose bit is set in `outside`; one of
-        them may be empty and is then left alone.
+        `adds` is what `tabulate` made of the forest. `everyone` asks all of the trees, `left_out`
+        those whose bit is set in `outside`; one of them may be empty and is then left alone.
         """
-        n_rows, deepest = X.shape[0], walks.paths.shape[1] - 1
+        n_rows = X.shape[0]
         all_asked, some_asked = everyone.voters.shape[0] > 0, left_out.voters.shape[0] > 0
         rows, frontier = walks.rows, walks.frontier
         for tile in range(0, n_rows, TILE):
@@ -81,19 +83,20 @@ def surface_kernel(task: str, combiner: str, plain: bool, by_rules: bool = False
                     if walks.ends[k] >= 0:
                         if k + 1 < n_asked:
                             fetch_path(adds, walks, k + 1, everyone.sums.shape[1])
-                        lay_path(adds, walks, k, n_asked, stops)
                         if all_asked:
-                            add_path(adds, walks, k, everyone, row, stops)
+                            add_path(adds, walks, k, everyone, row, n_depths)
                         if out:
-                            add_path(adds, walks, k, left_out, row, stops)
+                            add_path(adds, walks, k, left_out, row, n_depths)
+                        add_along(adds, walks, k, n_asked, row, all_asked, out, stops)
                         continue
-                    n_visits = visit(forest, t, X[row], deepest, frontier)
+                    n_visits = visit(forest, t, X[row], n_depths - 1, frontier)
                     if all_asked:
-                        add_visits(forest, t, frontier, n_visits, everyone, row, stops)
+                        add_visits(forest, t, frontier, n_visits, everyone, row, n_depths)
                     if out:
-                        add_visits(forest, t, frontier, n_visits, left_out, row, stops)
+                        add_visits(forest, t, frontier, n_visits, left_out, row, n_depths)
+                    add_visits_along(forest, t, frontier, n_visits, row, all_asked, out, stops)
 
-    return sum_by_stop
+    return sum_by_depth
 
 
 @made_from(COMBINERS)

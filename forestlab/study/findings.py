@@ -42,7 +42,7 @@ def study(
     look = Look(
         grown, coded, outside, {}, depth_of(grown.forest) + 1, most_rows, n_jobs, count_cuts, draw
     )
-    if name == "full" and look.has_targets:  # of the whole forest: impurities are of all targets
+    if name == "full" and look.has_targets:  # before targets go apart: impurities are of them all
         look = look._replace(paths=paths_of(grown.forest, grown.recipe.ccp_cost))
     if grown.n_targets == 1:
         return _found(look._replace(surfaces=_surfaces(look, name)), name, ("each", "all", "both"))
@@ -64,7 +64,8 @@ def _surfaces(look: Look, name: str) -> dict:
     if name == "off":
         return deepest_of(look.grown, look.data, look.n_jobs)
     sizes = None if name == "full" else [look.grown.n_trees]
-    return surfaces_of(look.grown, look.data, look.outside, look.n_depths, sizes, look.n_jobs)
+    studied = look.grown, look.data, look.outside, look.n_depths, sizes, look.n_jobs
+    return surfaces_of(*studied, [path for rule, path in look.paths.items() if rule != "depth"])
 
 
 def _found(look: Look, name: str, targets: tuple[str, ...]) -> Findings:

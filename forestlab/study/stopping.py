@@ -1,25 +1,24 @@
 """Every way to stop: each metric over the whole path of every stopping rule, beside depth.
 
 A rule decides whether a node asks its question, never which: a forest holds all of those that a
-stricter value of it would have grown, and one more walk of each row passes the answers at every
-value of all rules (see core.running). A number at a value is, to the bit, that of a fit with it.
+stricter value of it would have grown, and the walk of a row that passes the answers of all depths
+passes those at every value of all rules too (see core.running). A number at a value is, to the bit,
+that of a fit with it.
 Out of values of one rule the one that is best on validation rows, or else out of bag, is chosen, as
 for depth; so it can be told which way to stop is best here. A density has other walks, and no
 targets: it is not studied so.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from forestlab.core.running import answer_depths
 from forestlab.core.tasks import TASKS
-from forestlab.forest import Asked, Path
+from forestlab.forest import Path
 from forestlab.study.metrics import METRICS
 from forestlab.study.part import About, Files, Findings, Look, Number, Part
-from forestlab.study.surfaces import all_surfaces
 
 # Rules, and how their parameter is called.
 RULES = {
@@ -57,68 +56,36 @@ class Way(NamedTuple):
 
 def _find(look: Look) -> dict[str, Way]:
     """By the rules' names, depth first."""
-    scores = _mean_scores(look) if look.by_target else _scores(look)
-    main, ways = TASKS[look.grown.task].main, {"depth": _by_depth(look)}
-    for rule in [rule for rule in RULES if rule in scores]:
-        path, found = look.paths[rule], scores[rule]
-        curves = {split: of_split[main] for split, of_split in found.items()}
-        chosen = best_of(curves, METRICS[main].higher_is_better)
-        ways[rule] = Way(path.values, path.leaves, found, *chosen)
-    return ways
+    rules = [rule for rule in look.paths if rule != "depth"]
+    ends = np.cumsum([0, *(len(look.paths[rule].values) for rule in rules)])
+    ways = {"depth": _by_depth(look)}
+    for rule, (first, end) in zip(rules, pairwise(ends), strict=True):
+        ways[rule] = _by_rule(look, look.paths[rule], slice(first, end))
+    return {rule: ways[rule] for rule in RULES if rule in ways}
 
 
 def _by_depth(look: Look) -> Way:
     """Depth 0, which no `max_depth` asks for, is the bare root."""
     n_leaves = np.append(1.0, look.paths["depth"].leaves)
-    scores = {split: _deepest(surface.values) for split, surface in look.surfaces.items()}
+    scores = {
+        split: {metric: values[-1] for metric, values in surface.values.items()}
+        for split, surface in look.surfaces.items()
+    }
     chosen = look.found.get("chosen")
     place, judge = (None, "") if chosen is None else (chosen.depth, chosen.split)
     return Way(np.arange(look.n_depths), n_leaves, scores, place, judge)
 
 
-def _deepest(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Of all trees."""
-    return {metric: of_metric[-1] for metric, of_metric in values.items()}
-
-
-def _scores(look: Look) -> dict[str, Scores]:
-    """By rule: what every metric is on each split at its values, from one walk."""
-    paths = {rule: path for rule, path in look.paths.items() if rule != "depth"}
-    surfaces = all_surfaces(
-        asked_along(look.grown, paths, look.n_depths),
-        look.data, look.outside, [look.grown.n_trees], look.n_jobs,
-    )  # fmt: skip
-    ends = np.cumsum([0, *(len(path.values) for path in paths.values())])
-    return {
-        rule: {
-            split: {name: values[-1, first:end] for name, values in surface.values.items()}
-            for split, surface in surfaces.items()
-        }
-        for rule, (first, end) in zip(paths, pairwise(ends), strict=True)
+def _by_rule(look: Look, path: Path, own: slice) -> Way:
+    """Its own stops are some of those at which the surfaces tell how good the forest is."""
+    scores = {
+        split: {metric: values[own] for metric, values in surface.along.items()}
+        for split, surface in look.surfaces.items()
     }
-
-
-def asked_along(grown, paths: Mapping[str, Path], n_depths: int) -> Asked:
-    """A forest made ready to be asked at all values of some rules, one rule after the other."""
-    opens = [(path.opens, len(path.values)) for path in paths.values()]
-    answering = answer_depths(grown.forest, opens, n_depths)
-    return Asked(grown.forest, grown.task, grown.combine, n_depths, answering)
-
-
-def _mean_scores(look: Look) -> dict[str, Scores]:
-    """Those of all targets are the means of each one's."""
-    each = [found.parts["stopping"] for found in look.by_target.values()]
-    return {
-        rule: {
-            split: {
-                name: np.mean([ways[rule].scores[split][name] for ways in each], axis=0)
-                for name in of_split
-            }
-            for split, of_split in way.scores.items()
-        }
-        for rule, way in each[0].items()
-        if rule != "depth"
-    }
+    main = TASKS[look.grown.task].main
+    curves = {split: of_split[main] for split, of_split in scores.items()}
+    chosen = best_of(curves, METRICS[main].higher_is_better)
+    return Way(path.values, path.leaves, scores, *chosen)
 
 
 def best_of(curves: Mapping[str, np.ndarray], higher_is_better: bool) -> tuple[int | None, str]:
@@ -179,13 +146,18 @@ def _picture(found: dict[str, Way], findings: Findings, about: About) -> Files:
     splits = found["depth"].scores
     split = next(name for name in ("test", "valid", "oob", "train") if name in splits)
     lines = {
-        RULES[rule]: figures.StoppingLine(
-            way.n_leaves, way.scores[split][main], way.values, way.place
-        )
+        RULES[rule]: _line(way, way.scores[split][main], figures.StoppingLine)
         for rule, way in found.items()
     }
     judge = found["depth"].judge
     yield "stopping.png", figures.stopping_curves(lines, main, split, about.title, judge)
+
+
+def _line(way: Way, values: np.ndarray, make: Callable) -> Any:
+    """From two leaves on: the bare root would leave no room for the rest."""
+    some = way.n_leaves > 1.0
+    place = None if way.place is None or not some[way.place] else int(some[: way.place].sum())
+    return make(way.n_leaves[some], values[some], way.values[some], place)
 
 
 PART = Part(
