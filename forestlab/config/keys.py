@@ -62,6 +62,9 @@ class ModelConfig:
     leaf: str = "mean"
     monotonic_cst: Any = None  # -1, 0 or 1 for each feature, or for some by name; null: none
     combine: str = "average"
+    shrink: float | int | str | None = None  # λ of hierarchical shrinkage, or "oob"
+    aggregate: bool = False  # all prunings answer
+    aggregate_step: float = 1.0
     min_samples_split: float | int = 2
     min_samples_leaf: float | int = 1
     min_weight_fraction_leaf: float = 0.0

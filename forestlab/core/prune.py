@@ -52,6 +52,23 @@ def hand_down(nodes, most):
                 most[child] = max(most[child], most[i])
 
 
+@kernel(allocates=False)
+def find_origins(nodes, fewer, origin):
+    """origin[i] = which node of a tree is node i of that tree cut back."""
+    origin[0] = 0
+    for i in range(fewer.shape[0]):
+        if fewer[i]["kind"] != LEAF:
+            origin[fewer[i]["left"]] = nodes[origin[i]]["left"]
+            origin[fewer[i]["right"]] = nodes[origin[i]]["right"]
+
+
+def origins(tree: Tree, shorter: Tree) -> np.ndarray:
+    """Which node of a tree is each node of that tree cut back, (n_nodes,) int64."""
+    origin = np.empty(len(shorter.nodes), np.int64)
+    find_origins(tree.nodes, shorter.nodes, origin)
+    return origin
+
+
 def depths(tree: Tree) -> np.ndarray:
     """Each node's depth."""
     depth = np.empty(len(tree.nodes), np.int64)

@@ -8,8 +8,8 @@ Classes count as wrong labels, numbers by their squared errors.
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, Forest, Tree, n_trees, plant, tree_of
-from forestlab.core.questions import write_leaf
+from forestlab.core.arrays import LEAF, Forest, n_trees, plant, tree_of
+from forestlab.core.prune import collapsed
 from forestlab.core.tasks import TASKS
 from forestlab.forest.generations import generations
 from forestlab.forest.grown import Grown
@@ -38,19 +38,3 @@ def to_leaves(forest: Forest, loss: np.ndarray) -> np.ndarray:
         not_worse = loss[parents] <= apart * (1.0 + ROUNDING)
         is_leaf[parents] = is_leaf[left] & is_leaf[right] & not_worse
     return is_leaf
-
-
-def collapsed(tree: Tree, leaves: np.ndarray) -> Tree:
-    """The tree without what is below such leaves."""
-    nodes = tree.nodes.copy()
-    kept = np.ones(len(nodes), bool)
-    for i in np.flatnonzero(nodes["kind"] != LEAF):
-        kept[nodes["left"][i]] = kept[nodes["right"][i]] = kept[i] and not leaves[i]
-    for i in np.flatnonzero(leaves & kept):
-        write_leaf(nodes[i])
-    nodes, number = nodes[kept], np.cumsum(kept) - 1
-    inner = nodes["kind"] != LEAF
-    for child in ("left", "right"):
-        nodes[child][inner] = number[nodes[child][inner]]
-    means = tree.means[kept] if tree.means.shape[1] else np.zeros((len(nodes), 0))
-    return tree._replace(nodes=nodes, stats=tree.stats[kept], means=means)

@@ -14,7 +14,7 @@ import numpy as np
 
 from forestlab.core.arrays import LEAF, Forest, n_trees, plant, tree_of
 from forestlab.core.best_first import ranks
-from forestlab.core.prune import Rules, cut, depths, hand_down, weakest_links
+from forestlab.core.prune import Rules, cut, depths, hand_down, origins, weakest_links
 from forestlab.forest.threads import in_threads
 
 N_VALUES = 12  # of a path: with 16 all rules took longer than the whole surface by depth
@@ -28,6 +28,14 @@ def cut_forest(forest: Forest, rules: Rules, n_jobs: int = 1) -> Forest:
     return plant(trees, count)
 
 
+def origins_of(forest: Forest, shorter: Forest) -> np.ndarray:
+    """Which node of a forest is each node of that forest cut back, (n_nodes,) int64."""
+    pairs = ((tree_of(forest, t), tree_of(shorter, t)) for t in range(n_trees(forest)))
+    return np.concatenate(
+        [first + origins(*pair) for first, pair in zip(forest.first_node, pairs, strict=False)]
+    )
+
+
 class Path(NamedTuple):
     rule: str
     values: np.ndarray  # (G,) of the rule's parameter, strictest first
@@ -38,7 +46,7 @@ class Path(NamedTuple):
 def paths_of(forest: Forest, cost: str = "criterion", n_values: int = N_VALUES) -> dict[str, Path]:
     """The paths of all rules, by their names; of one that the forest does not know enough for (see
     `core.arrays` on gains), none."""
-    grid = leaves_grid(int(np.diff(forest.first_node).max() // 2 + 1), n_values)
+    grid = leaves_grid(_most_leaves(forest), n_values)
     found = {"depth": depth_path(forest), "split_size": split_size_path(forest, n_values)}
     if len(forest.gains):
         found |= {"gain": gain_path(forest, grid), "leaves": leaves_path(forest, grid)}
@@ -93,12 +101,25 @@ def alpha_path(forest: Forest, grid: np.ndarray, cost: str = "criterion") -> Pat
     return _path(forest, "alpha", values, np.minimum(opens, len(values) - 1))
 
 
+def alphas_of(forest: Forest, n_values: int, cost: str) -> np.ndarray:
+    """The values of its path, and before them that which leaves no tree more than its root."""
+    alphas = _of_trees(forest, lambda tree: weakest_links(tree, cost).alphas)
+    values = _values_for(forest, alphas, leaves_grid(_most_leaves(forest), n_values))
+    return np.append(alphas.max(), values) if alphas.max() > 0.0 else values
+
+
+def _most_leaves(forest: Forest) -> int:
+    return int(np.diff(forest.first_node).max() // 2 + 1)
+
+
 def _values_for(forest: Forest, numbers: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Falling values of which the one before the last that are 0 is exceeded by the numbers of as
-    many nodes of a tree as, on the average, make so many leaves."""
+    """Falling values, the last 0; each is exceeded by the numbers of as many nodes of a tree as, on
+    the average, make so many leaves."""
     asked = np.sort(numbers[forest.nodes["kind"] != LEAF])[::-1]
     places = (grid[:-1] - 1) * n_trees(forest)
-    values = asked[places[places < len(asked)]]
+    places = places[places < len(asked)]
+    # Midway between the last that asks and the next, so that another forest's nodes near them do.
+    values = np.sqrt(np.maximum(asked[places], 0.0)) * np.sqrt(np.maximum(asked[places - 1], 0.0))
     return np.append(np.unique(values[values > 0.0])[::-1], 0.0)
 
 

@@ -5,6 +5,7 @@
 out. See sizes for the rest.
 """
 
+import copy
 import warnings
 from inspect import signature
 from typing import Any
@@ -42,8 +43,8 @@ from forestlab.forest import (
     product,
     reached,
 )
-from forestlab.forest.growing import Training
-from forestlab.model import frames, parameters, prunings, storage
+from forestlab.forest.growing import Recipe, Training
+from forestlab.model import cutting, frames, parameters, prunings, storage
 from forestlab.model.frames import Table
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
 from forestlab.model.values import inside
@@ -106,7 +107,7 @@ class Model(BaseEstimator):
 
     # ---- growing ----
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
         """Grow the trees.
 
         Parameters
@@ -117,7 +118,11 @@ class Model(BaseEstimator):
         y : (n_rows,) or (n_rows, n_targets) classes, or numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
+        X_val, y_val : rows that choose α, with ccp_alpha="valid"
         """
+        given = cutting.Rows(X, np.asarray(y), sample_weight)
+        valid = cutting.Rows(X_val, np.asarray(y_val), None) if X_val is not None else None
+        cutting.check(self, valid)
         begun, table = self._begun(X), self._table(X)
         X, y = self._validated(X, y, table)
         targets, classes = self._encode_targets(y)
@@ -139,22 +144,33 @@ class Model(BaseEstimator):
         seed = self._seed_of(begun, recipe, training, classes, table)
         show = self._progress if self.verbose else None
         forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show, begun)
+        asked = self._as_grown(forest, recipe, classes, table, targets.shape[1])
+        forest, recipe, cut = cutting.chosen(asked, given, seed, valid)
         drawn = recipe, seed, X.shape[0], training.chances
         grown = Grown(forest, self.task, self.combine, *drawn, classes)
         rows = Rows(X, targets, product(weights, chances))
         found = prunings.found(self, grown, rows, n_jobs)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
-        self._forget("_made", *prunings.FOUND)
+        self._forget("_made", *prunings.FOUND, *cutting.FOUND)
         self._keep_classes(classes)
         self._keep_categories(table)
-        self.__dict__.update(found, rounded_=rounded_columns(training.columns))
+        self.__dict__.update(cut | found, rounded_=rounded_columns(training.columns))
         self.recipe_, self.seed_, self.n_rows_, self.chances_ = drawn
         self.n_outputs_ = targets.shape[1]
         self._answering()  # now: to be asked must not change a model
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
         return self
+
+    def _as_grown(self, forest: Forest, recipe: Recipe, classes, table, n_outputs: int):
+        """The model with these trees, to be asked before it is known to be fitted."""
+        asked = copy.copy(self)
+        asked._forget("_made")
+        asked._keep_classes(classes)
+        asked._keep_categories(table)
+        asked.forest_, asked.recipe_, asked.n_outputs_ = forest, recipe, n_outputs
+        return asked
 
     def growing_params(self) -> dict[str, Any]:
         """All that a recipe is made of, by name."""
@@ -170,6 +186,45 @@ class Model(BaseEstimator):
     def _check_stored(self) -> None:
         """Raise ValueError unless what a file held beside trees goes with them."""
         prunings.check_stored(self)
+        cutting.check_stored(self)
+
+    # ---- cut instead of fitted again ----
+
+    def cut(
+        self,
+        *,
+        max_depth=None,
+        min_samples_split=None,
+        min_impurity_decrease=None,
+        max_leaf_nodes=None,
+        ccp_alpha=None,
+    ):
+        """The model that a fit with these parameters would give, to the bit, without fitting.
+
+        Rules apply in the order in which they stand here. They can only be stricter than those that
+        the model was fitted with, and it must have been fitted whole: without `max_leaf_nodes`,
+        `ccp_alpha`, `prune`, `aggregate` and shrink="oob". Scores of rows out of bag, which need
+        those rows, are not taken over.
+
+        Parameters
+        ----------
+        max_depth, min_samples_split, min_impurity_decrease, max_leaf_nodes, ccp_alpha : as those of
+            the model; None: as it is
+        """
+        check_is_fitted(self, "forest_")
+        return cutting.cut(
+            self,
+            {
+                "max_depth": max_depth,
+                "min_samples_split": min_samples_split,
+                "min_impurity_decrease": min_impurity_decrease,
+                "max_leaf_nodes": max_leaf_nodes,
+                "ccp_alpha": ccp_alpha,
+            },
+        )
+
+    def _cut_more(self, before: "Model") -> None:
+        """Cut what else the model keeps of nodes, as its trees were cut from those before."""
 
     def _begun(self, X) -> Forest | None:
         """The trees that there are already, if more are to be grown to them."""

@@ -1,9 +1,12 @@
 """One tree, or many of which each can be had: what scikit-learn's trees and forests have, too."""
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from forestlab.core.arrays import Forest, n_trees
+from forestlab.core.arrays import Forest, n_trees, tree_of
+from forestlab.core.prune import weakest_links
 from forestlab.model import interop, parameters, prunings
 from forestlab.model.base import Voters
 from forestlab.model.manifold import Neighbourly
@@ -29,6 +32,14 @@ class OneTree(Neighbourly):
         packages that insist on it. It gives the same answers wherever X holds numbers that float32
         has, to which scikit-learn rounds; its entropies are in bits."""
         return interop.tree_to_sklearn(self)
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None) -> Bunch:
+        """The α at which minimal cost-complexity pruning collapses a branch of the tree that grows
+        on these rows, `ccp_alphas`, (n_steps,), and the total impurity of the leaves from there on,
+        `impurities`; as in scikit-learn, but by the model's `ccp_cost`."""
+        whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        links = weakest_links(tree_of(whole.forest_, 0), self.ccp_cost)
+        return Bunch(ccp_alphas=links.steps, impurities=links.costs)
 
     def apply(self, X, depth=None) -> np.ndarray:
         """The node where each row ends, (n_rows,); of a row that goes both ways, by

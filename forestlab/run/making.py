@@ -189,7 +189,7 @@ def _constraints(given: Any, names: Iterable[str] | None):
 
 def recipe(config: Config, data: Data):
     """How the forest will grow; raises ValueError for parameters that it cannot grow by."""
-    from forestlab.model import parameters
+    from forestlab.model import parameters, prunings
 
     model, y = build(config, data.task, data.dataset.frame.columns), data.y[data.parts.train]
     params = model.growing_params()
@@ -202,6 +202,7 @@ def recipe(config: Config, data: Data):
     levels = datasets.level_counts(data.dataset.frame)
     found = parameters.recipe(params, data.task, *sizes, levels=levels)
     model.check_scale(y.reshape(len(y), -1), None)
+    prunings.check(model, found)
     return found
 
 
