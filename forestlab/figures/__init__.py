@@ -20,6 +20,7 @@ from forestlab.figures.curves import (
 from forestlab.figures.density import density_maps
 from forestlab.figures.importance import importance, two_importances
 from forestlab.figures.intervals import coverage_curve, prediction_band
+from forestlab.figures.pruning import alpha_curve
 from forestlab.figures.regions import decision_regions
 from forestlab.figures.stopping import StoppingLine, stopping_curves
 from forestlab.figures.strength import residual_curve, strength_curve
@@ -33,6 +34,7 @@ __all__ = [
     "SPLIT_COLOURS",
     "StoppingLine",
     "aligned",
+    "alpha_curve",
     "banded_curves",
     "bias_variance_curve",
     "confusion",

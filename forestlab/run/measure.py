@@ -1,7 +1,7 @@
 """Fit, predict and study, each on its clock: all that gives a run its numbers."""
 
+import logging
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +15,8 @@ from forestlab.config import Config
 from forestlab.core.jit import compile_seconds
 from forestlab.datasets.truth import draw, truth
 from forestlab.run.making import Data, Job, build
+
+logger = logging.getLogger("forestlab")
 
 MOST_NUMBERS = 100_000  # of data that a stump is grown on first: hundredths of a second
 
@@ -72,16 +74,14 @@ def _valid_rows(config: Config, data: Data) -> dict[str, Any]:
 def _warn_of_pruning(config: Config) -> None:
     """Say which numbers are not those of rows that took no part."""
     if config.pruning.name == "oob":
-        warnings.warn(
+        logger.warning(
             "pruning=oob: out-of-bag rows have chosen what is left of the trees, so what is out of "
-            "bag is optimistic; go by validation and test rows.",
-            stacklevel=2,
+            "bag is optimistic; go by validation and test rows."
         )
     if config.pruning.ccp_alpha == "valid":
-        warnings.warn(
+        logger.warning(
             "pruning.ccp_alpha=valid: validation rows have chosen α, so what they say is "
-            "optimistic; go by test rows.",
-            stacklevel=2,
+            "optimistic; go by test rows."
         )
 
 

@@ -13,12 +13,12 @@ def _find(look: Look) -> Tree:
     return tree_of(look.grown.forest, 0)
 
 
-def _view(tree: Tree, findings: Findings, about: About) -> TreeView:
+def view_of(tree: Tree, findings: Findings, about: About) -> TreeView:
     return TreeView(tree, findings.task, about.features, findings.classes, about.levels)
 
 
 def _table(found: Tree, findings: Findings, about: About) -> Files:
-    view = _view(found, findings, about)
+    view = view_of(found, findings, about)
     short = view.n_nodes <= MOST_LISTED
     text = view.export_text(show_stats=True, max_depth=None if short else LISTED_DEPTH)
     yield "tree/first.txt", text + "\n"
@@ -29,7 +29,7 @@ def _table(found: Tree, findings: Findings, about: About) -> Files:
 def _picture(found: Tree, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
-    picture = figures.tree_picture(_view(found, findings, about), max_depth=DRAWN_DEPTH)
+    picture = figures.tree_picture(view_of(found, findings, about), max_depth=DRAWN_DEPTH)
     yield "tree/first.png", picture
 
 
