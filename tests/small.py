@@ -7,6 +7,7 @@ import pytest
 from forestlab import ForestClassifier, ForestRegressor
 from forestlab.core.arrays import tree_of
 from forestlab.core.combine import COMBINERS
+from forestlab.forest import paths_of
 
 N_ROWS = 90
 FORESTS = {"classification": ForestClassifier, "regression": ForestRegressor}
@@ -38,6 +39,16 @@ def forest_for(task, n_trees=7, **params):
 def trees_of(model):
     """Each tree's nodes and statistics."""
     return [tree_of(model.forest_, t)[:2] for t in range(len(model.forest_.first_node) - 1)]
+
+
+def rules_of(model):
+    """What stopping rules read of each tree's nodes, and the values at which they are studied."""
+    trees = [tree_of(model.forest_, t) for t in range(len(model.forest_.first_node) - 1)]
+    heavy = [tree.nodes["weight"] / tree.nodes["weight"][0] for tree in trees]
+    costs = [w * tree.nodes["impurity"] for w, tree in zip(heavy, trees, strict=True)]
+    paths = paths_of(model.forest_).items()
+    grids = {rule: path.values.tolist() for rule, path in paths if rule != "depth"}
+    return {"gains": [tree.gains for tree in trees], "costs": costs, "grids": grids}
 
 
 def answers_of(model, X, depth=None):

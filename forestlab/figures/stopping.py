@@ -50,16 +50,13 @@ def stopping_curves(
     for ax in axes:
         for place, (line, entry) in enumerate(zip(lines.values(), entries, strict=True)):
             _draw_line(ax, line, entry, RINGS[0] + RINGS[1] * place)
-    notes = [
-        f"rings: the value that is best on {judge}" if judge else "",
-        "the same, near the best",
-    ]
-    labels = [f"{metric} ({split})", ""]
+    rings = f"rings: the value that is best on {judge}" if judge else ""
     sizes = np.concatenate([line.n_leaves for line in lines.values()])
     _scale_leaves(axes[0], sizes.min(), sizes.max())
     if drawn:
         _zoom(axes[1], drawn)
-    for ax, label, note in zip(axes, labels, notes, strict=False):
+    for ax, note in zip(axes, (rings, "the same, near the best"), strict=False):
+        label = f"{metric} ({split})" if ax is axes[0] else ""
         dress(ax, "leaves of a tree, on the average", label, note)
         number_scale(ax, "y")
     legend_beside(axes[-1], entries)
@@ -84,11 +81,10 @@ def _draw_line(ax: Axes, line: StoppingLine, entry: Entry, ring: float) -> None:
 
 def _zoom(ax: Axes, lines: list[StoppingLine]) -> None:
     """On the values that are chosen, and those of whole trees."""
-    near = np.array(
-        [line.values[[-1 if line.chosen is None else line.chosen, -1]] for line in lines]
-    )
+    ends = [(-1 if line.chosen is None else line.chosen, -1) for line in lines]
+    near = np.array([line.values[list(end)] for line, end in zip(lines, ends, strict=True)])
     every = np.concatenate([line.values for line in lines])
-    around = NEAR * float(np.ptp(every[np.isfinite(every)])) or 1.0
+    around = NEAR * float(np.nanmax(every) - np.nanmin(every)) or 1.0
     low, high = np.nanmin(near) - around, np.nanmax(near) + around
     sizes = np.concatenate([line.n_leaves for line in lines])
     _scale_leaves(ax, sizes[(every >= low) & (every <= high)].min(), sizes.max())

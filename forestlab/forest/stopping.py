@@ -97,7 +97,8 @@ def gain_path(forest: Forest, grid: np.ndarray) -> Path:
 def alpha_path(forest: Forest, grid: np.ndarray, cost: str = "criterion") -> Path:
     """The same of α: a node asks below its own. α = 0 collapses nothing, as in scikit-learn."""
     alphas = _of_trees(forest, lambda tree: weakest_links(tree, cost).alphas)
-    values = _values_for(forest, alphas, grid)
+    # A little more than those of nodes: what is equal but for rounding collapses together.
+    values = _values_for(forest, alphas, grid) * (1.0 + 1e-9)
     opens = np.searchsorted(-values, -alphas, side="right")
     return _path(forest, "alpha", values, np.minimum(opens, len(values) - 1))
 

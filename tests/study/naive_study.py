@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import naive
+import naive_stopping
 import naive_uncertainty
 import numpy as np
 from scipy import stats
@@ -40,6 +41,9 @@ class World(NamedTuple):
     splits: dict  # name → X and truth: numbers, or class codes with -1 for a class not in training
     sizes: list  # numbers of trees on which the surface stands
     most_rows: int
+    gains: tuple = ()  # of each tree's nodes
+    costs: tuple = ()  # of each tree's nodes as leaves
+    grids: dict | None = None  # of each stopping rule the values
 
     @property
     def names(self):
@@ -140,6 +144,65 @@ def chosen(world):
         for metric in METRICS[world.task]:
             value = score(world, "test", metric, depth=depths[0])
             yield f"chosen/{metric}_test", 0, value
+
+
+# ---- stopping rules ----------------------------------------------------------------------------
+
+
+def asking(rule, value, nodes, gains, costs):
+    """The nodes that ask with a value of a stopping rule."""
+    if rule == "leaves":
+        return naive_stopping.best_first(nodes, gains, value)
+    if rule == "alpha":
+        every = naive_stopping.asking(nodes, np.zeros(len(nodes), bool))
+        return naive_stopping.cheapest(nodes, costs, value)[1] if value > 0 else every
+    small = {
+        "split_size": nodes["n_rows"] < value,
+        "gain": gains < value * nodes["weight"][0],
+    }
+    return naive_stopping.asking(nodes, small[rule])
+
+
+def stopped(world, rule, value):
+    """The world of the trees that end where a rule says so; and how many leaves they have."""
+    trees, n_leaves = [], []
+    for (nodes, kept_stats), *kept in zip(world.trees, world.gains, world.costs, strict=True):
+        asked = asking(rule, value, nodes, *kept)
+        cut = nodes.copy()
+        cut["kind"][[i for i in range(len(nodes)) if i not in asked]] = naive.LEAF
+        trees.append((cut, kept_stats))
+        n_leaves.append(1 + len(asked))
+    return world._replace(trees=trees), np.mean(n_leaves)
+
+
+def stopping(world):
+    if world.n_depths < 3:
+        return
+    main, sign = MAIN[world.task]
+    judge = next((name for name in ("valid", "oob") if name in world.names), None)
+    for rule, grid in world.grids.items():
+        scores = []
+        for place, value in enumerate(grid):
+            cut, n_leaves = stopped(world, rule, value)
+            scores.append({"n_leaves": n_leaves} if rule in ("leaves", "split_size") else
+                          {"n_leaves": n_leaves, "value": value})  # fmt: skip
+            for split in world.names:
+                truth, answers = answered(cut, split)
+                for metric in METRICS[world.task]:
+                    known = naive.METRICS[metric](truth, answers) if len(truth) else np.nan
+                    scores[-1][f"{metric}_{split}"] = known
+            step = place if "value" in scores[-1] else int(value)
+            for name, score in scores[-1].items():
+                yield f"by_{rule}/{name}", step, score
+        if judge is None:
+            continue
+        # The first of the best; trees that are cut alike may differ here by the order of sums.
+        values = [sign * score[f"{main}_{judge}"] for score in scores]
+        best = next(i for i, value in enumerate(values) if value <= min(values) + 1e-12)
+        yield f"by_{rule}/chosen", 0, grid[best]
+        yield f"by_{rule}/n_leaves_chosen", 0, scores[best]["n_leaves"]
+        for metric in METRICS[world.task] if "test" in world.splits else ():
+            yield f"by_{rule}/{metric}_test_chosen", 0, scores[best][f"{metric}_test"]
 
 
 def shapes(world):
@@ -404,7 +467,7 @@ def permuted_rows(world):
 
 PARTS = (
     curves, by_trees, chosen, shapes, uncertainties, strength, calibration, coverage, jackknife,
-    detection, permuted_rows,
+    detection, permuted_rows, stopping,
 )  # fmt: skip
 
 

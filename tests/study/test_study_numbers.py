@@ -6,7 +6,7 @@ import naive
 import naive_study
 import numpy as np
 import pytest
-from small import FORESTS, trees_of
+from small import FORESTS, rules_of, trees_of
 from test_bias import growing
 from test_cuts import counted_in_twin
 
@@ -79,6 +79,7 @@ def studied(task, name):
     world = naive_study.World(
         task, model.combine, trees_of(model), bags_of(model), model.recipe_.replace,
         {split: (X, model.grown.codes(y)) for split, (X, y) in data.items()}, SIZES, most_rows,
+        **rules_of(model),
     )  # fmt: skip
     return world, found, model, data
 

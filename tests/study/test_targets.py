@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
-from small import trees_of
+from small import rules_of, trees_of
 from test_study import Studied
 from test_study_numbers import assert_same, bags_of
 
@@ -57,7 +57,9 @@ def world_of(model, data, k):
         trees.append((own, stats[:, [0, 1 + k, 4 + k]]))
     splits = {split: (X, y[:, k]) for split, (X, y) in data.items()}
     bags = bags_of(model) if model.bootstrap else None
-    return naive_study.World("regression", model.combine, trees, bags, True, splits, SIZES, 1000)
+    return naive_study.World(
+        "regression", model.combine, trees, bags, True, splits, SIZES, 1000, **rules_of(model)
+    )
 
 
 @functools.cache

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from command import composed
-from small import trees_of
+from small import rules_of, trees_of
 from test_study import Studied
 from test_study_numbers import assert_same, bags_of
 
@@ -68,7 +68,7 @@ def world_of(model, data, k):
     splits = {split: (X, codes[split]) for split, (X, _) in data.items()}
     bags = bags_of(model) if model.bootstrap else None
     return naive_study.World(
-        "classification", model.combine, trees, bags, True, splits, SIZES, 1000
+        "classification", model.combine, trees, bags, True, splits, SIZES, 1000, **rules_of(model)
     )
 
 
