@@ -21,6 +21,7 @@ from forestlab.forest.oob_pruning import pruned
 from forestlab.forest.outside_loss import Losses, Rows, losses
 from forestlab.forest.prunings import best_strength, shrunk, weighted
 from forestlab.forest.reached import Pieces, Reached, reached
+from forestlab.forest.stopping import Path, cut_forest, paths_of
 from forestlab.forest.threads import (
     BLOCK_NUMBERS,
     BLOCK_ROWS,
@@ -40,6 +41,7 @@ __all__ = [
     "Grown",
     "Losses",
     "Normals",
+    "Path",
     "Pieces",
     "Reached",
     "Recipe",
@@ -53,6 +55,7 @@ __all__ = [
     "by_fixed_blocks",
     "combined",
     "count_cuts",
+    "cut_forest",
     "decreases",
     "eigenmaps",
     "ends",
@@ -64,6 +67,7 @@ __all__ = [
     "log_densities_of",
     "losses",
     "of_target",
+    "paths_of",
     "places",
     "prepare",
     "product",

@@ -143,19 +143,21 @@ class Model(BaseEstimator):
         training = self._measured(training, product(weights, chances))
         seed = self._seed_of(begun, recipe, training, classes, table)
         show = self._progress if self.verbose else None
-        forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show, begun)
+        whole = recipe._replace(ccp_alpha=0.0)
+        forest = grow_forest(training, whole, seed, n_estimators, n_jobs, show, begun)
         asked = self._as_grown(forest, recipe, classes, table, targets.shape[1])
-        forest, recipe, cut = cutting.chosen(asked, given, seed, valid)
+        forest, recipe, cut = cutting.chosen(asked, given, seed, valid, begun)
         drawn = recipe, seed, X.shape[0], training.chances
         grown = Grown(forest, self.task, self.combine, *drawn, classes)
         rows = Rows(X, targets, product(weights, chances))
-        found = prunings.found(self, grown, rows, n_jobs)
+        found = cut | prunings.found(self, grown, rows, n_jobs)
+        found |= cutting.before(self, asked.forest_, recipe, found)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
         self._forget("_made", *prunings.FOUND, *cutting.FOUND)
         self._keep_classes(classes)
         self._keep_categories(table)
-        self.__dict__.update(cut | found, rounded_=rounded_columns(training.columns))
+        self.__dict__.update(found, rounded_=rounded_columns(training.columns))
         self.recipe_, self.seed_, self.n_rows_, self.chances_ = drawn
         self.n_outputs_ = targets.shape[1]
         self._answering()  # now: to be asked must not change a model
@@ -367,7 +369,8 @@ class Model(BaseEstimator):
             raise NotFittedError("Which rows the trees saw is not known, as estimators_ was set.")
         drawn = self.recipe_, self.seed_, self.n_rows_, self.chances_
         classes = getattr(self, "classes_", None)
-        return Grown(self._answering(), self.task, self.combine, *drawn, classes)
+        pruned = vars(self).get("_pruned")
+        return Grown(self._answering(), self.task, self.combine, *drawn, classes, pruned=pruned)
 
     def name_features(self, names) -> None:
         """Call the features by these names, as if the model had been fitted on a data frame.
@@ -410,7 +413,8 @@ class Model(BaseEstimator):
         return made[name][2]
 
     def __getstate__(self):
-        return {name: value for name, value in super().__getstate__().items() if name != "_made"}
+        kept = super().__getstate__().items()
+        return {name: value for name, value in kept if name not in ("_made", "_pruned")}
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:

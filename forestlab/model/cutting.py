@@ -15,10 +15,11 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from forestlab.core.arrays import Forest
+from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.core.prune import Rules
 from forestlab.core.tasks import TASKS
 from forestlab.forest import Recipe, combined
+from forestlab.forest.grown import Pruned
 from forestlab.forest.stopping import alphas_of, cut_forest
 from forestlab.model import parameters
 
@@ -41,7 +42,7 @@ def cut(model, given: dict[str, Any]):
     recipe = model.recipe_._replace(**parameters.stopping(params, model.recipe_, model.n_rows_))
     _require_stricter(model.recipe_, recipe, given)
     shorter = copy.copy(model).set_params(**given)
-    shorter._forget("_made")
+    shorter._forget("_made", "_pruned")
     shorter._forget_oob()
     n_jobs = parameters.n_threads(model.n_jobs)
     shorter.forest_, shorter.recipe_ = cut_forest(model.forest_, rules_of(recipe), n_jobs), recipe
@@ -232,16 +233,38 @@ def check_stored(model) -> None:
         raise ValueError("its path of α does not go together")
 
 
-def chosen(model, rows: Rows, seed: int, valid: Rows | None) -> tuple[Forest, Recipe, dict]:
-    """The forest cut by the α that was chosen, the recipe with it, and what else was found; of a
-    model with trees that were grown whole, if it is to be chosen."""
-    forest, recipe = model.forest_, model.recipe_
-    if not isinstance(getattr(model, "ccp_alpha", 0.0), str):
-        return forest, recipe, {}
-    choice = choose_alpha(model, rows, seed, valid)
-    recipe = recipe._replace(ccp_alpha=choice.chosen)
-    found = dict(zip(FOUND, (choice.chosen, *choice[:3]), strict=False))
-    found["n_nodes_before_"] = np.diff(forest.first_node)
-    n_jobs = parameters.n_threads(model.n_jobs)
-    rules = Rules(ccp_alpha=choice.chosen, ccp_cost=recipe.ccp_cost)
-    return cut_forest(forest, rules, n_jobs), recipe, found
+def chosen(
+    model, rows: Rows, seed: int, valid: Rows | None, begun: Forest | None
+) -> tuple[Forest, Recipe, dict[str, Any]]:
+    """The forest cut by the α that was given or chosen, the recipe with it, and what else was
+    found; of a model whose trees, but for those begun before, were grown whole."""
+    forest, recipe, n_jobs = model.forest_, model.recipe_, parameters.n_threads(model.n_jobs)
+    found: dict[str, Any] = {}
+    if isinstance(getattr(model, "ccp_alpha", 0.0), str):
+        choice = choose_alpha(model, rows, seed, valid)
+        recipe = recipe._replace(ccp_alpha=choice.chosen)
+        found = dict(zip(FOUND, (choice.chosen, *choice[:3]), strict=False))
+    if recipe.ccp_alpha > 0.0:
+        rules = Rules(ccp_alpha=recipe.ccp_alpha, ccp_cost=recipe.ccp_cost)
+        forest = cut_forest(forest, rules, n_jobs, 0 if begun is None else n_trees(begun))
+    return forest, recipe, found
+
+
+def before(model, whole: Forest, recipe: Recipe, found: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of trees that were cut back, as they were `whole`; of those that a model began
+    with, what it knows of them."""
+    sizes = np.diff(whole.first_node)
+    known = getattr(model, "n_nodes_before_", None) if model.warm_start else None
+    if found["forest_"] is whole and known is None:
+        return {"_pruned": None}
+    sizes = sizes if known is None else np.concatenate([known, sizes[len(known) :]])
+    last = vars(model).get("_pruned") if known is not None else None
+    pruned = Pruned(
+        "oob" if model.prune is not None else "ccp",
+        (sizes + 1) // 2,
+        tree_of(whole, 0) if last is None else last.first,
+        recipe.ccp_alpha,
+        model.ccp_alpha if isinstance(model.ccp_alpha, str) else "",
+        *(found.get(name, ()) for name in FOUND[1:4]),
+    )
+    return {"_pruned": pruned, "n_nodes_before_": sizes}

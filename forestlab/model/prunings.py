@@ -90,11 +90,6 @@ def found(model, grown: Grown, rows: Rows, n_jobs: int) -> dict[str, Any]:
     grown : of which the first trees may have been fitted, and pruned, before
     """
     fitted: dict[str, Any] = {}
-    sizes = np.diff(grown.forest.first_node)
-    known = getattr(model, "n_nodes_before_", None) if model.warm_start else None
-    if model.prune is not None or known is not None:
-        known = sizes[:0] if known is None else known
-        fitted["n_nodes_before_"] = np.concatenate([known, sizes[len(known) :]])
     if model.prune is not None:
         grown = grown._replace(forest=pruned(grown, rows, n_jobs))
     if model.aggregate:
