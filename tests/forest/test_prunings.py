@@ -283,7 +283,9 @@ def test_a_tree_whose_bag_holds_all_rows_is_merged_to_its_root():
 
 def forest_of(wild):
     """A tree of wildwood as a forest, with its losses out of bag."""
-    table, y_pred = wild.get_nodes(), np.array(list(wild.get_nodes()["y_pred"]), np.float64)
+    table = wild.get_nodes()
+    arrays = wild._tree_classifier if wild.is_classifier else wild._tree_regressor
+    y_pred = arrays.y_pred[: len(table)].astype(np.float64)
     nodes = np.zeros(len(table), NODE)
     is_leaf = table["is_leaf"].to_numpy(bool)
     nodes["kind"] = np.where(is_leaf, LEAF, AXIS)
@@ -310,7 +312,7 @@ def test_prunings_are_weighted_as_by_wildwood(task):
     y = (y[:, 0] > 0).astype(np.float64) if has_classes else y[:, 0]
     model = theirs(n_estimators=4, random_state=0, n_jobs=1).fit(X, y)
     answers = 0.0
-    for wild, ends in zip(model.trees, model.apply(X).T, strict=True):
+    for wild, ends in zip(model.trees, model.apply(X), strict=True):
         forest, lost = forest_of(wild)
         answers = answers + said(weighted(forest, task, lost, model.step), task)[ends]
     found = model.predict_proba(X) if has_classes else model.predict(X)[:, None]
