@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from forestlab.core.options import is_whole, listed
@@ -27,6 +28,7 @@ from forestlab.tree.levels import (
     families,
     is_missing,
     numbered,
+    refuse_dicts,
     require_few,
 )
 
@@ -62,12 +64,16 @@ def read(X, categorical_features=FROM_DTYPE) -> Table | None:
     ----------
     categorical_features : "from_dtype", names, numbers, a mask, or None, as in the estimators
     """
+    refuse_dicts(X)
     by_kind = isinstance(categorical_features, str) and categorical_features == FROM_DTYPE
     unsaid = by_kind or categorical_features is None
     if unsaid and _is_plain(X):
         return None
     columns = columns_of(X)
     _refuse_moments(columns)
+    if categorical_features is None:
+        _refuse_words(columns)
+        return None
     if by_kind:
         chosen = np.array([column.is_category for column in columns])
     else:
@@ -86,6 +92,50 @@ def require_numbers(X, who: str) -> None:
                 f"{who} takes numbers alone; column {column.name!r} holds categories: make numbers "
                 "of them, or leave it out."
             )
+
+
+def _refuse_words(columns: Iterable[Column]) -> None:
+    for column in columns:
+        try:
+            _as_numbers(column)
+        except ValueError as error:
+            raise ValueError(
+                "categorical_features=None takes all columns for numbers; column "
+                f"{column.name!r} holds others, such as {_first_word(column)!r}: name it in "
+                f"categorical_features, or say {FROM_DTYPE!r}."
+            ) from error
+
+
+def _first_word(column: Column) -> Any:
+    """The first value of a column that is no number."""
+    for value in _some(column):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return None
+
+
+def require_known(X, names, has_option: bool) -> None:
+    """Refuse missing values in numbers, be they sparse or not.
+
+    Parameters
+    ----------
+    names : (n_features,) of the columns
+    has_option : `missing` is an option of the estimator's
+    """
+    values = X.data if issparse(X) else X
+    if values.dtype.kind != "f" or not np.isnan(values.min(initial=0.0)):
+        return
+    rows, columns = (X != X).nonzero()  # NaN alone differs from itself
+    where = f"X holds NaN in column {names[columns.min()]!r}, row {rows[columns.argmin()]}"
+    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    if has_option:
+        raise ValueError(
+            f"missing='error' refuses missing values; {where}{more}: choose missing='learned', "
+            "'branch' or 'both', or fill them in."
+        )
+    raise ValueError(f"missing values are not taken; {where}{more}: fill them in.")
 
 
 def _some(column: Column) -> list:
@@ -117,8 +167,6 @@ def _holds_moments(values: np.ndarray) -> bool:
 def chosen_columns(given, columns: list[Column], has_names: bool) -> np.ndarray:
     """Which columns `categorical_features` says, (n_features,) booleans."""
     n_features = len(columns)
-    if given is None:
-        return np.zeros(n_features, bool)
     is_list = not isinstance(given, str) and np.ndim(given) == 1
     items: list[Any] = list(given) if is_list else [None]
     if len(items) == n_features and all(isinstance(item, bool | np.bool_) for item in items):

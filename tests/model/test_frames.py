@@ -288,6 +288,36 @@ def test_what_categorical_features_may_not_be(case, text):
         read(X, case["given"])
 
 
+def test_words_are_named_where_no_column_may_hold_categories():
+    X, y = pd.DataFrame({"a": ["1.5", "2", None], "c": ["x", None, "3"]}), [0, 1, 1]
+    with pytest.raises(
+        ValueError,
+        match=r"^categorical_features=None takes all columns for numbers; column 'c' holds others, "
+        r"such as 'x': name it in categorical_features, or say 'from_dtype'\.$",
+    ):
+        TreeClassifier(categorical_features=None).fit(X, y)
+    numbers = TreeClassifier(categorical_features=None).fit(X[["a"]], y)
+    assert numbers.is_categorical_ is None
+    assert numbers.predict(X[["a"]]).tolist() == y
+
+
+@pytest.mark.parametrize(
+    ("X", "text"),
+    [
+        ({"a": 1}, r"table of rows; got a dict: make it one by pandas.DataFrame\(\[row\]\)"),
+        (
+            [{"a": 1}],
+            r"table of rows; got a list of dicts: make it one by pandas.DataFrame\(rows\)",
+        ),
+    ],
+)
+def test_dicts_are_no_table(X, text):
+    tree = TreeClassifier().fit(pd.DataFrame({"a": [1, 2]}), [0, 1])
+    for asked in (tree.predict, tree.tree_.predict, lambda X: tree.fit(X, [0])):
+        with pytest.raises(ValueError, match=text):
+            asked(X)
+
+
 HOLDING = {
     "dates": (pd.date_range("2026-01-01", periods=3), "column 'c' holds dates or times: make numb"),
     "durations": (pd.to_timedelta([1, 2, 3], unit="s"), "column 'c' holds dates or times"),
@@ -423,9 +453,13 @@ def test_one_that_training_did_not_see_goes_where_missing_values_go(missing):
     if missing == "learned":
         assert tree.predict(lacking).tolist() == [1]
     else:
-        with pytest.raises(ValueError, match="Input X contains NaN"):
+        with pytest.raises(
+            ValueError, match="missing='error' refuses missing values; X holds NaN in column 'c'"
+        ):
             tree.predict(lacking)
-        with pytest.raises(ValueError, match="Input X contains NaN"):
+        with pytest.raises(
+            ValueError, match="missing='error' refuses missing values; X holds NaN in column 'c'"
+        ):
             TreeClassifier(missing=missing).fit(pd.DataFrame({"c": [*"aabbb", None]}), y)
 
 
