@@ -86,8 +86,8 @@ def step_sets(forest, t, X, rows, ends, active, n_active):
         i = np.uint64(ends[k])
         step = steps[i]
         feature, is_inner = np.int64(step["feature"]), step["feature"] != -1
-        column = feature if feature >= 0 else max(~feature - 1, 0)
-        value = X[np.uint64(rows[k]), np.uint64(column)]
+        column = np.uint64(feature if feature >= 0 else ~feature - 1)
+        value = X[np.uint64(rows[k]), column if is_inner else np.uint64(0)]
         left, right = i + np.uint64(1), np.uint64(first + step["right"])
         child = left if value <= step["cut"] else right
         is_known = not np.isnan(value)
