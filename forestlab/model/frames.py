@@ -71,13 +71,12 @@ def read(X, categorical_features=FROM_DTYPE) -> Table | None:
         return None
     columns = columns_of(X)
     _refuse_moments(columns)
-    if categorical_features is None:
-        _refuse_words(columns)
-        return None
     if by_kind:
         chosen = np.array([column.is_category for column in columns])
     else:
         chosen = chosen_columns(categorical_features, columns, _is_frame(X))
+        if not any(chosen):
+            _refuse_words(columns, categorical_features)
     if not any(chosen):
         return None
     pairs = zip(columns, chosen, strict=True)
@@ -94,13 +93,14 @@ def require_numbers(X, who: str) -> None:
             )
 
 
-def _refuse_words(columns: Iterable[Column]) -> None:
+def _refuse_words(columns: Iterable[Column], given) -> None:
+    """Where no column is one of categories, by what was given."""
     for column in columns:
         try:
             _as_numbers(column)
         except ValueError as error:
             raise ValueError(
-                "categorical_features=None takes all columns for numbers; column "
+                f"categorical_features={given!r} takes all columns for numbers; column "
                 f"{column.name!r} holds others, such as {_first_word(column)!r}: name it in "
                 f"categorical_features, or say {FROM_DTYPE!r}."
             ) from error
@@ -167,6 +167,8 @@ def _holds_moments(values: np.ndarray) -> bool:
 def chosen_columns(given, columns: list[Column], has_names: bool) -> np.ndarray:
     """Which columns `categorical_features` says, (n_features,) booleans."""
     n_features = len(columns)
+    if given is None:
+        return np.zeros(n_features, bool)
     is_list = not isinstance(given, str) and np.ndim(given) == 1
     items: list[Any] = list(given) if is_list else [None]
     if len(items) == n_features and all(isinstance(item, bool | np.bool_) for item in items):
