@@ -289,7 +289,8 @@ def test_words_are_named_where_no_column_may_hold_categories(none):
     with pytest.raises(
         ValueError,
         match=rf"^categorical_features={re.escape(str(none))} takes all columns for numbers; "
-        r"column 'c' holds others, such as 'x': name it in categorical_features, or say 'from_dtype'\.$",
+        r"column 'c' holds others, such as 'x': name it in categorical_features, or say "
+        r"'from_dtype'\.$",
     ):
         TreeClassifier(categorical_features=none).fit(X, y)
     numbers = TreeClassifier(categorical_features=none).fit(X[["a"]], y)
