@@ -94,7 +94,7 @@ def higher_is_better(metric: str) -> bool:
     first, _, rest = own.partition("/")
     if any({first, own} & {*part.neutral} for part in PARTS.values()):
         raise ConfigError(f"--metric {metric}: more of it is neither better nor worse.")
-    name = rest if first in ("chosen", "by_trees") else first
+    name = rest if first == "chosen" or first.startswith("by_") else first
     for key, row in METRICS.items():
         if name == key or name.startswith(f"{key}_"):
             return row.higher_is_better

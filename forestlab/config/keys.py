@@ -62,12 +62,26 @@ class ModelConfig:
     leaf: str = "mean"
     monotonic_cst: Any = None  # -1, 0 or 1 for each feature, or for some by name; null: none
     combine: str = "average"
+    shrink: float | int | str | None = None  # λ of hierarchical shrinkage, or "oob"
+    aggregate: bool = False  # all prunings answer
+    aggregate_step: float = 1.0
     min_samples_split: float | int = 2
     min_samples_leaf: float | int = 1
     min_weight_fraction_leaf: float = 0.0
     min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
     class_weight: str | None = None
     ridge: float = 1e-3
+
+
+@dataclass
+class PruningConfig:
+    """How trees are cut back once they are grown."""
+
+    name: str = "none"  # none, ccp, oob
+    ccp_alpha: float | int | str = 0.0  # what a leaf costs; "valid", "cv": what these rows choose
+    ccp_rule: str = "best"  # of what may be chosen, or "one_se": the greatest about as good
+    ccp_cost: str = "criterion"  # the impurity that it is set against, or "misclassification"
 
 
 @dataclass
@@ -107,6 +121,7 @@ class Config:
     model: ModelConfig = field(default_factory=ModelConfig)
     criterion: CriterionConfig = field(default_factory=CriterionConfig)
     task: TaskConfig = field(default_factory=TaskConfig)
+    pruning: PruningConfig = field(default_factory=PruningConfig)
     search: Any = None  # this and the next are nodes of OPTIONS, which `schema` makes
     learner: Any = None
     study: StudyConfig = field(default_factory=StudyConfig)
@@ -120,7 +135,7 @@ class Config:
     sweeps: list[str] | None = None  # products of overrides, as typed; null: this is one job
 
 
-GROUPS = ("dataset", "model", "criterion", *OPTIONS, "task", "study", "tracking")
+GROUPS = ("dataset", "model", "criterion", *OPTIONS, "pruning", "task", "study", "tracking")
 TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume", "plugins")
 SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat
 STUDIES = ("auto", "full", "light", "off")

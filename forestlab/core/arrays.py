@@ -18,7 +18,9 @@ Beside each node stands a row of *statistics*: the weight of each class, of seve
 target after the other; or for regression
 ``[weight, answer of each target, sum of squared deviations of each target from its mean]``. The
 answer is the mean unless a leaf answers another number (see leaves), or it is bounded (monotonic);
-then *means* stand beside it. Bounded class weights have the share that is answered.
+then *means* stand beside it. Bounded class weights have the share that is answered. And of each
+node that asks stands there its *gain*, as it was weighed against ``min_impurity_decrease``: how
+much its question lowers the impurity, times its weight.
 """
 
 from collections.abc import Iterable
@@ -77,6 +79,7 @@ class Columns(NamedTuple):
 
 
 NO_MEANS = np.zeros((0, 0))
+NO_GAINS = np.zeros(0)
 
 
 class Tree(NamedTuple):
@@ -86,6 +89,7 @@ class Tree(NamedTuple):
     bits: np.ndarray  # uint64 pool
     # (n_nodes, n_targets) float64: where they are not what a node answers; else no columns.
     means: np.ndarray = NO_MEANS
+    gains: np.ndarray = NO_GAINS  # (n_nodes,) float64, of leaves 0; empty: not known
 
 
 class Forest(NamedTuple):
@@ -100,6 +104,7 @@ class Forest(NamedTuple):
     first_bit: np.ndarray  # (n_trees + 1,) int64
     steps: np.ndarray  # (n_nodes,) STEP, derived from the nodes; empty if they hold other splits
     means: np.ndarray = NO_MEANS  # as those of a tree
+    gains: np.ndarray = NO_GAINS  # likewise
 
 
 class Limits(NamedTuple):
@@ -115,6 +120,7 @@ class Limits(NamedTuple):
     rho: int  # split parameters drawn at each node; 0: all
     pairs: bool = False  # these without replacement, of all pairs of a feature and a cut
     count_constant: bool = True  # features that do not vary in a node count among max_features
+    max_leaf_nodes: int = 0  # 0: any number
 
 
 class Settings(NamedTuple):
@@ -136,6 +142,7 @@ class Settings(NamedTuple):
     local_bins: int = 0  # bins of its number in large nodes; 0: none
     pairs: bool = False
     count_constant: bool = True
+    max_leaf_nodes: int = 0
     of_search: tuple = ()  # numbers that only this search or this learner reads
     of_learner: tuple = ()
 
@@ -155,6 +162,7 @@ def tree_of(forest: Forest, t: int) -> Tree:
         forest.params[params],
         forest.bits[bits],
         forest.means[nodes],
+        forest.gains[nodes],
     )
 
 
@@ -163,7 +171,7 @@ def alone(forest: Forest, t: int) -> Forest:
     tree = tree_of(forest, t)
     steps = forest.steps[forest.first_node[t] : forest.first_node[t + 1]]  # empty if they are
     nodes, params, bits = (_offsets([len(part)]) for part in (tree.nodes, tree.params, tree.bits))
-    return Forest(*tree[:4], nodes, params, bits, steps, tree.means)
+    return Forest(*tree[:4], nodes, params, bits, steps, tree.means, tree.gains)
 
 
 def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
@@ -175,6 +183,7 @@ def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
     params: list[np.ndarray] = []
     bits: list[np.ndarray] = []
     means: list[np.ndarray] = []
+    gains: list[np.ndarray] = []
     sizes: list[tuple[int, int, int]] = []
     n_nodes = 0
     for tree in trees:
@@ -189,6 +198,7 @@ def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
         params.append(tree.params)
         bits.append(tree.bits)
         means.append(tree.means)
+        gains.append(tree.gains)
         sizes.append((len(tree.nodes), len(tree.params), len(tree.bits)))
         n_nodes = end
     nodes.resize(n_nodes, refcheck=False)
@@ -196,7 +206,8 @@ def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
     first_node, first_param, first_bit = map(_offsets, zip(*sizes, strict=True))
     pools = np.concatenate(params), np.concatenate(bits)
     firsts, no_steps = (first_node, first_param, first_bit), np.empty(0, STEP)
-    return with_steps(Forest(nodes, stats, *pools, *firsts, no_steps, _joined(means, stats, sizes)))
+    beside = _joined(means, stats, sizes), _joined_gains(gains, n_nodes)
+    return with_steps(Forest(nodes, stats, *pools, *firsts, no_steps, *beside))
 
 
 def _joined(means: list[np.ndarray], stats: np.ndarray, sizes: list) -> np.ndarray:
@@ -207,6 +218,12 @@ def _joined(means: list[np.ndarray], stats: np.ndarray, sizes: list) -> np.ndarr
     answers = np.split(stats[:, 1 : 1 + n_targets], np.cumsum([size[0] for size in sizes])[:-1])
     pairs = zip(means, answers, strict=True)
     return np.concatenate([part if part.shape[1] else answer for part, answer in pairs])
+
+
+def _joined_gains(gains: list[np.ndarray], n_nodes: int) -> np.ndarray:
+    """The gains of all trees, if all have them."""
+    joined = np.concatenate(gains)
+    return joined if len(joined) == n_nodes else NO_GAINS
 
 
 def _moved(array: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:

@@ -4,15 +4,12 @@ All kernels take a forest whole and go tree by tree over a block of rows: a tree
 in cache, and sums run in tree order whatever the number of threads.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 
-from forestlab.core.arrays import LEAF
 from forestlab.core.combine import COMBINERS, each_target, unit_of
-from forestlab.core.jit import jitable, kernel, made_from, prefetch
+from forestlab.core.jit import jitable, kernel, made_from
 from forestlab.core.questions import KINDS
+from forestlab.core.running import add_path, adders, fetch_path
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import TILE, ends_lister, path_lister, visitor, walker
 
@@ -54,31 +51,20 @@ def sum_kernel(task: str, combiner: str, plain: bool, several: bool = False):
     return sum_answers
 
 
-class DepthSums(NamedTuple):
-    """Running sums of the answers for each row at every depth.
-
-    A row's sums are the same at all depths below the deepest node that it has reached, so only
-    those above are kept up: about half of the adding on MNIST.
-    """
-
-    sums: np.ndarray  # (n_rows * n_depths, width); row r at depth d: r * n_depths + d
-    n_kept: np.ndarray  # (n_rows,) depths that are kept up; 0: nothing yet
-    voters: np.ndarray  # (n_rows,)
-
-
 @made_from(COMBINERS, KINDS)
-def surface_kernel(task: str, combiner: str, plain: bool):
-    """The compiled sum of the trees' answers at every depth."""
-    contribute = COMBINERS[combiner][task].contribute
+def surface_kernel(task: str, combiner: str, plain: bool, by_rules: bool = False):
+    """The compiled sum of the trees' answers at every depth, and at every value of some rules."""
     list_paths, visit = path_lister(plain), visitor(plain)
-    add_visits = visits_adder(contribute, plain)
+    contribute = COMBINERS[combiner][task].contribute
+    add_visits, add_along, add_visits_along = adders(contribute, plain, by_rules)
 
     @kernel(allocates=False)
     def sum_by_depth(
-        forest, adds, walks, X, trees, n_depths, outside, first_row, everyone, left_out
+        forest, adds, walks, X, trees, n_depths, outside, first_row, everyone, left_out, stops
     ):
         """As `sum_answers` for depth 0 … n_depths - 1 at once, from one walk of each row; to the
-        bit what it gives.
+        bit what it gives. So are the sums of `stops`, the `Stops` of rules or (), if `n_depths`
+        are all there are.
 
         `adds` is what `tabulate` made of the forest. `everyone` asks all of the trees, `left_out`
         those whose bit is set in `outside`; one of them may be empty and is then left alone.
@@ -101,99 +87,16 @@ def surface_kernel(task: str, combiner: str, plain: bool):
                             add_path(adds, walks, k, everyone, row, n_depths)
                         if out:
                             add_path(adds, walks, k, left_out, row, n_depths)
+                        add_along(adds, walks, k, n_asked, row, all_asked, out, stops)
                         continue
                     n_visits = visit(forest, t, X[row], n_depths - 1, frontier)
                     if all_asked:
                         add_visits(forest, t, frontier, n_visits, everyone, row, n_depths)
                     if out:
                         add_visits(forest, t, frontier, n_visits, left_out, row, n_depths)
+                    add_visits_along(forest, t, frontier, n_visits, row, all_asked, out, stops)
 
     return sum_by_depth
-
-
-@jitable
-def nothing_to_add(forest, t, frontier, n_visits, running, row, n_depths):
-    """In a plain forest no row branches."""
-
-
-def visits_adder(contribute: Callable, plain: bool) -> Callable:
-    """What adds the answers of the nodes that a row visits."""
-    if plain:
-        return nothing_to_add
-
-    @jitable
-    def add_visits(forest, t, frontier, n_visits, running, row, n_depths):
-        """A node answers at its depth, and a leaf below it too: the sums at each depth are those of
-        the ends of a walk that stops there, in the same order."""
-        root = forest.first_node[t]
-        unit = unit_of(forest.nodes[root])
-        keep_up(running, row, n_depths, n_depths)
-        for v in range(n_visits):
-            i, d, share = frontier.nodes[v], frontier.depths[v], frontier.shares[v]
-            stop = n_depths if forest.nodes[i]["kind"] == LEAF else d + 1
-            for place in range(row * n_depths + d, row * n_depths + stop):
-                contribute(forest.stats, i, root, unit, share, running.sums, place)
-
-    return add_visits
-
-
-@jitable
-def keep_up(running, row, length, n_depths):
-    """Count a voter, and keep up as many depths as its path is long."""
-    sums, first, kept = running.sums, row * n_depths, running.n_kept[row]
-    if length > kept:
-        for d in range(max(kept, 1), length):
-            for k in range(sums.shape[1]):
-                sums[first + d, k] = sums[first + max(kept, 1) - 1, k]
-        running.n_kept[row] = length
-    running.voters[row] += 1
-
-
-class Additions(NamedTuple):
-    """What every node of a forest adds to the sum of a row that ends in it.
-
-    A walk over all depths visits the upper nodes again and again: adding what was divided once is
-    twice as fast on MNIST as dividing each time. Pure leaves, half of the nodes of a full tree, add
-    1 to one sum and nothing to the others: they need no numbers.
-    """
-
-    place: np.ndarray  # (n_nodes,) int64: where its numbers begin; or ~k: it adds 1 to sum k
-    numbers: np.ndarray  # (n_mixed * n_sums,) float64
-
-
-@jitable
-def add_path(adds, walks, k, running, row, n_depths):
-    """Add what the nodes of path k add to a row's sums at their depths; a leaf below it too."""
-    paths, length, first = walks.paths, walks.lengths[k], row * n_depths
-    keep_up(running, row, length, n_depths)
-    for d in range(length - 1):
-        add_node(adds, paths[k, d], running.sums, first + d, first + d + 1)
-    add_node(
-        adds, paths[k, length - 1], running.sums, first + length - 1, first + running.n_kept[row]
-    )
-
-
-@jitable
-def add_node(adds, i, sums, start, stop):
-    """Add what node i adds to the sums at start … stop - 1."""
-    place = adds.place[np.uint64(i)]
-    if place < 0:
-        for to in range(start, stop):
-            sums[to, ~place] += 1.0
-        return
-    for to in range(start, stop):
-        for k in range(sums.shape[1]):
-            sums[to, k] += adds.numbers[np.uint64(place + k)]
-
-
-@jitable
-def fetch_path(adds, walks, k, width):
-    """Have the numbers of a path in the cache when its turn comes; those of the first are there."""
-    for d in range(4, walks.lengths[k]):
-        place = adds.place[np.uint64(walks.paths[k, d])]
-        if place >= 0:
-            for j in range(0, width, 8):  # a line of the cache holds 8
-                prefetch(adds.numbers, np.uint64(place + j))
 
 
 @made_from(COMBINERS)
@@ -255,9 +158,9 @@ def judge_kernel(task: str, combiner: str):
 
     @kernel()
     def judge(running, truth, answer, p_true, brier):
-        """What is answered for each row at each depth, the sums staying as they are: answer[d, row]
-        is a class or the first target's mean; for classes there are p_true[d, row] and
-        brier[d, row] too, as `study.metrics.Outcome` has them."""
+        """What is answered for each row at each depth, or other stop, the sums staying as they are:
+        answer[d, row] is a class or the first target's mean; for classes there are p_true[d, row]
+        and brier[d, row] too, as `study.metrics.Outcome` has them."""
         n_depths, n_rows = answer.shape
         own = np.zeros((1, running.sums.shape[1]))
         for row in range(n_rows):

@@ -8,13 +8,17 @@ The rows of a node are a stretch of the *arena*, two arrays of (row, weight)::
 Each node: gather its rows' targets, write its record and statistics, and if it may split, find the
 best split and push both children. Children are taken from the stack left first, so nodes stand in
 preorder. All that is random in a node is drawn from the node's own key (see rng). Where rows may go
-to both children the arena is another: see branching.
+to both children the arena is another: see branching. With ``max_leaf_nodes`` it is left out what
+best-first growing would not have come to: see best_first.
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from forestlab.core.bands import make_evaluate_bands
+from forestlab.core.best_first import is_leader, lead
 from forestlab.core.branching import FULL, lay_out, make_send_both, stay
 from forestlab.core.categories import (
     Asked,
@@ -100,13 +104,14 @@ def make_link(missing: Missing) -> Callable:
 
 
 @jitable
-def push(stack, i, start, end, depth, parent, key):
+def push(stack, i, start, end, depth, parent, key, least):
     entry = stack[i]
     entry["start"] = start
     entry["end"] = end
     entry["depth"] = depth
     entry["parent"] = parent
     entry["key"] = key
+    entry["least"] = least
 
 
 @jitable
@@ -116,16 +121,17 @@ def start_tree(scratch, features, n_rows, key):
         scratch.features[k] = features[k]
     for word in range(scratch.constant.shape[1]):
         scratch.constant[0, word] = 0
-    push(scratch.stack, 0, 0, n_rows, 0, -1, key)
+    scratch.leaders[0] = 0
+    push(scratch.stack, 0, 0, n_rows, 0, -1, key, np.inf)
 
 
 @jitable
-def push_children(scratch, i, left, right, n_left, n_right, depth, parent, key):
+def push_children(scratch, i, left, right, n_left, n_right, depth, parent, key, least):
     """Have the right child wait at i, and the left one, which comes first, above it; `left` and
     `right` are where their rows begin. What is constant in their parent is noted at i."""
     stack, constant = scratch.stack, scratch.constant
-    push(stack, i, right, right + n_right, depth, parent, child_key(key, 1))
-    push(stack, i + 1, left, left + n_left, depth, parent, child_key(key, 0))
+    push(stack, i, right, right + n_right, depth, parent, child_key(key, 1), least)
+    push(stack, i + 1, left, left + n_left, depth, parent, child_key(key, 0), least)
     for word in range(constant.shape[1]):
         constant[i + 1, word] = constant[i, word]
 
@@ -148,6 +154,17 @@ def may_split(settings, depth, n_rows):
 @jitable
 def keeps_no_params(scratch):
     """The learner's questions need no pool of parameters."""
+
+
+@jitable
+def keeps_none_of(scratch, record):
+    """The same of a question that is taken back."""
+
+
+@jitable
+def take_params_back(scratch, record):
+    if record["params"] >= 0:
+        scratch.projections.n_params[0] = record["params"]
 
 
 @jitable
@@ -253,6 +270,7 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
     choose = make_chooser(learner, criterion, parts, open_levels)
     ready, write, send = learner.ready, learner.write, make_send(learner, missing)
     begin = keeps_no_params if learner.draw is None else forget_params
+    take_back = keeps_none_of if learner.draw is None else take_params_back
     begin_pool, has_room = make_pool(parts.categories)
     answer = make_answer(leaf)
     unbound, clip, hand_down = make_constraint(criterion.task, parts.monotonic)
@@ -266,6 +284,7 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
         """
         settings = plan.settings
         nodes, stats, constant = scratch.nodes, scratch.stats, scratch.constant
+        gains, leaders = scratch.gains, scratch.leaders
         start_tree(scratch, features, rows.shape[0], key)
         rows, weights = lay(scratch, rows, weights)
         begin(scratch)
@@ -288,6 +307,7 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
             answer(plan.y, here_rows, here_weights, scratch, n_nodes)
             clip(plan, here_rows, scratch, n_waiting, n_nodes)
             link(nodes, here["parent"], n_nodes)
+            gains[n_nodes] = 0.0
             n_nodes += 1
             root_weight = max(root_weight, weight)
             if pure or not may_split(settings, depth, end - start):
@@ -303,6 +323,9 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
             gain = max(before - question.score, 0.0) * settings.impurity_scale
             if question.candidate < 0 or gain < settings.min_impurity_decrease * root_weight:
                 continue
+            least = min(here["least"], gain)
+            if settings.max_leaf_nodes > 0 and not is_leader(leaders, least):
+                continue
             if branches and n_nodes + n_waiting + 2 > nodes.shape[0]:
                 return FULL
             ready(plan, node, scratch, question)
@@ -311,13 +334,18 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
             if branches and n_left == FULL:
                 return FULL
             if n_left == 0 or n_right == 0:  # numbers that rounding makes equal
+                take_back(scratch, record)
                 write_node(record, end - start, weight, impurity * settings.impurity_scale)
                 continue
+            gains[n_nodes - 1] = gain
+            if settings.max_leaf_nodes > 0:
+                lead(leaders, least)
             hand_down(plan, node, scratch, question, n_left, n_waiting)
             left, right = (start + n_right, start) if branches else (start, start + n_left)
             push_children(
-                scratch, n_waiting, left, right, n_left, n_right, depth + 1, n_nodes - 1, node_key
-            )
+                scratch, n_waiting, left, right, n_left, n_right, depth + 1, n_nodes - 1, node_key,
+                least,
+            )  # fmt: skip
             n_waiting += 2
         return n_nodes if has_room(scratch) else FULL
 

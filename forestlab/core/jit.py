@@ -35,9 +35,11 @@ import numba
 from numba.core import event
 from numba.extending import register_jitable
 
-from forestlab.core.lowering import PartCompiler, hold, prefetch
+from forestlab.core.lowering import PartCompiler, add_eight, add_two, hold, prefetch
 
 __all__ = [
+    "add_eight",
+    "add_two",
     "cache_folder",
     "compile_seconds",
     "core_version",

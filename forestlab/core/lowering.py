@@ -15,6 +15,7 @@ All this is numba's inside, which it may change without notice: see its bounds i
 """
 
 import hashlib
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -172,3 +173,46 @@ def lower_prefetch(context, builder, signature, arguments):
     to_read, keep, data = number(0), number(3), number(1)
     builder.call(fetch, [builder.bitcast(address, byte), to_read, keep, data])
     return context.get_dummy_value()
+
+
+# ---- vectors -----------------------------------------------------------------------------------
+# A loop over a row of ten numbers is too short for LLVM to make vectors of it by itself.
+
+
+def add_eight(to, i, given, j, k) -> None:
+    """to[i, k : k + 8] += given[j, k : k + 8], of arrays in C order; no place is checked."""
+    to[i, k : k + 8] += given[j, k : k + 8]
+
+
+def add_two(to, i, given, j, k) -> None:
+    """to[i, k : k + 2] += given[j, k : k + 2], likewise."""
+    to[i, k : k + 2] += given[j, k : k + 2]
+
+
+@type_callable(add_eight)
+@type_callable(add_two)
+def type_of_add(context):
+    def typer(to, i, given, j, k):
+        return types.void
+
+    return typer
+
+
+def _add_vector(size: int, context, builder, signature, arguments):
+    vector = ir.VectorType(ir.DoubleType(), size).as_pointer()
+    places = []
+    for a in (0, 2):
+        array_type = signature.args[a]
+        made = context.make_array(array_type)(context, builder, arguments[a])
+        at = [arguments[a + 1], arguments[4]]
+        place = cgutils.get_item_pointer(context, builder, array_type, made, at, wraparound=False)
+        places.append(builder.bitcast(place, vector))
+    to, given = places
+    total = builder.fadd(builder.load(to, align=8), builder.load(given, align=8))
+    builder.store(total, to, align=8)
+    return context.get_dummy_value()
+
+
+_arrays_and_places = types.Array, types.uint64, types.Array, types.uint64, types.uint64
+lower_builtin(add_eight, *_arrays_and_places)(partial(_add_vector, 8))
+lower_builtin(add_two, *_arrays_and_places)(partial(_add_vector, 2))

@@ -1,33 +1,285 @@
-"""Depths of nodes, trees cut at a depth, and the depth at which to cut."""
+"""Trees cut back: to a depth, by the rules that stop growing, along the cost-complexity path.
+
+Which question a node asks depends on its rows and its key alone, so a rule that only decides
+*whether* it asks cuts the whole tree to the one that grows with it, to the bit. A rule has a number
+for each node that does not rise on the way down; a node asks as long as it is large enough:
+
+    max_depth               how deep the node is, below 0
+    min_samples_split       its rows
+    min_impurity_decrease   the least gain from the root down to it
+    max_leaf_nodes          its rank in best-first growing, below 0 (see best_first)
+    ccp_alpha               the α at which its branch is worth no more than its leaves cost
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import LEAF, Tree
-from forestlab.core.questions import write_leaf
+from forestlab.core.best_first import ranks
+from forestlab.core.heap import enter, replace_first
+from forestlab.core.jit import jitable, kernel
+from forestlab.core.questions import KINDS, write_leaf
+from forestlab.core.walk import NO_DEPTH
+
+# ---- one pass over a tree ----------------------------------------------------------------------
+
+
+@kernel(allocates=False)
+def find_depths(nodes, depth):
+    """Parents stand before their children, so one pass does it."""
+    depth[0] = 0
+    for i in range(nodes.shape[0]):
+        if nodes[i]["kind"] != LEAF:
+            depth[nodes[i]["left"]] = depth[nodes[i]["right"]] = depth[i] + 1
+
+
+@kernel(allocates=False)
+def find_kept(nodes, leaf, kept):
+    """What is left of a tree if some of its nodes ask no more; `kept` comes as False."""
+    kept[0] = True
+    for i in range(nodes.shape[0]):
+        if kept[i] and not leaf[i] and nodes[i]["kind"] != LEAF:
+            kept[nodes[i]["left"]] = kept[nodes[i]["right"]] = True
+
+
+@kernel(allocates=False)
+def hand_down(nodes, most):
+    """Have no node's number be less than its parent's."""
+    for i in range(nodes.shape[0]):
+        if nodes[i]["kind"] != LEAF:
+            for child in (nodes[i]["left"], nodes[i]["right"]):
+                most[child] = max(most[child], most[i])
+
+
+@kernel(allocates=False)
+def find_origins(nodes, fewer, origin):
+    """origin[i] = which node of a tree is node i of that tree cut back."""
+    origin[0] = 0
+    for i in range(fewer.shape[0]):
+        if fewer[i]["kind"] != LEAF:
+            origin[fewer[i]["left"]] = nodes[origin[i]]["left"]
+            origin[fewer[i]["right"]] = nodes[origin[i]]["right"]
+
+
+def origins(tree: Tree, shorter: Tree) -> np.ndarray:
+    """Which node of a tree is each node of that tree cut back, (n_nodes,) int64."""
+    origin = np.empty(len(shorter.nodes), np.int64)
+    find_origins(tree.nodes, shorter.nodes, origin)
+    return origin
 
 
 def depths(tree: Tree) -> np.ndarray:
-    """Each node's depth. Parents stand before their children, so one pass does it."""
-    depth = np.zeros(len(tree.nodes), np.int64)
-    for i in np.flatnonzero(tree.nodes["kind"] != LEAF):
-        depth[tree.nodes["left"][i]] = depth[tree.nodes["right"][i]] = depth[i] + 1
+    """Each node's depth."""
+    depth = np.empty(len(tree.nodes), np.int64)
+    find_depths(tree.nodes, depth)
     return depth
 
 
-def cut(tree: Tree, max_depth: int) -> Tree:
-    """The tree as it would have been grown with this max_depth."""
-    depth = depths(tree)
-    kept = depth <= max_depth
-    number = np.cumsum(kept) - 1
-    nodes = tree.nodes[kept]
-    leaf = depth[kept] == max_depth
-    for i in np.flatnonzero(leaf):
+# ---- fewer nodes -------------------------------------------------------------------------------
+
+
+def collapsed(tree: Tree, leaf: np.ndarray) -> Tree:
+    """The tree in which some nodes, (n_nodes,) booleans, ask no more, and what is below them is
+    gone; its arrays are those of a tree that was grown so."""
+    kept = np.zeros(len(tree.nodes), bool)
+    find_kept(tree.nodes, leaf, kept)
+    nodes, number = tree.nodes[kept], np.cumsum(kept) - 1
+    for i in np.flatnonzero(leaf[kept] & (nodes["kind"] != LEAF)):
         write_leaf(nodes[i])
     inner = nodes["kind"] != LEAF
     for child in ("left", "right"):
         nodes[child][inner] = number[nodes[child][inner]]
     means = tree.means[kept] if tree.means.shape[1] else tree.means
-    return Tree(nodes, tree.stats[kept], tree.params, tree.bits, means)
+    gains = np.where(inner, tree.gains[kept], 0.0) if len(tree.gains) else tree.gains
+    params, bits = _with_params(tree.params, nodes), _with_bits(tree.bits, nodes)
+    return Tree(nodes, tree.stats[kept], params, bits, means, gains)
+
+
+def _with_params(pool: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """The parameters that nodes still have; where these begin is written into the nodes."""
+    lengths = np.zeros(len(nodes), np.int64)
+    for kind, row in KINDS.items():
+        if not row.names_feature:
+            here = nodes["kind"] == kind
+            lengths[here] = 1 + row.n_params(pool[nodes["params"][here]].astype(np.int64))
+    return _packed(pool, nodes, "params", lengths)
+
+
+def _with_bits(pool: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """The same of bits."""
+    lengths = np.zeros(len(nodes), np.int64)
+    here = np.isin(nodes["kind"], [kind for kind, row in KINDS.items() if row.by_category])
+    lengths[here] = 1 + 2 * pool[nodes["bits"][here]].astype(np.int64)
+    return _packed(pool, nodes, "bits", lengths)
+
+
+def _packed(pool: np.ndarray, nodes: np.ndarray, field: str, lengths: np.ndarray) -> np.ndarray:
+    """The stretches of a pool that nodes name, one behind the other."""
+    here = lengths > 0
+    ends = np.cumsum(lengths)
+    shift = np.repeat(nodes[field] - (ends - lengths), lengths)
+    packed = pool[np.arange(len(shift)) + shift]
+    nodes[field][here] = (ends - lengths)[here]
+    return packed
+
+
+# ---- by rules ----------------------------------------------------------------------------------
+
+
+class Rules(NamedTuple):
+    """When nodes stop asking; as they stand here, nothing is cut."""
+
+    max_depth: int = NO_DEPTH
+    min_samples_split: int = 0
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int = 0  # 0: any number
+    ccp_alpha: float = 0.0
+    ccp_cost: str = "criterion"
+
+
+def cut(tree: Tree, rules: Rules) -> Tree:
+    """The tree as it would have been grown with these rules: depth, rows and gain, then the number
+    of leaves, then the cost of leaves."""
+    stops = depths(tree) >= rules.max_depth
+    stops |= tree.nodes["n_rows"] < rules.min_samples_split
+    if rules.min_impurity_decrease > 0.0:
+        stops |= tree.gains < rules.min_impurity_decrease * tree.nodes["weight"][0]
+    if (stops & (tree.nodes["kind"] != LEAF)).any():
+        tree = collapsed(tree, stops)
+    if 0 < rules.max_leaf_nodes <= len(tree.nodes) // 2:
+        tree = collapsed(tree, ranks(tree.nodes, tree.gains) >= rules.max_leaf_nodes - 1)
+    if rules.ccp_alpha > 0.0:
+        tree = collapsed(tree, weakest_links(tree, rules.ccp_cost).alphas <= rules.ccp_alpha)
+    return tree
+
+
+# ---- cost and complexity -----------------------------------------------------------------------
+
+COSTS = ("criterion", "misclassification")  # of leaves
+
+
+class Links(NamedTuple):
+    """The cost-complexity path of a tree (Breiman, Friedman, Olshen and Stone 1984): the smallest
+    of the trees with least Σ share of weight × impurity of leaves + α × number of leaves."""
+
+    alphas: np.ndarray  # (n_nodes,) float64: from which on each node asks no more; of leaves -inf
+    steps: np.ndarray  # (n_steps,) float64: α of each step, in order; of the whole tree 0
+    costs: np.ndarray  # (n_steps,) float64: of the leaves after it
+
+
+def costs_of(tree: Tree, cost: str) -> np.ndarray:
+    """What each node would add to the tree's cost as a leaf, (n_nodes,)."""
+    nodes = tree.nodes
+    if cost == "misclassification":
+        return (nodes["weight"] - tree.stats.max(axis=1)) / nodes["weight"][0]
+    return nodes["weight"] * nodes["impurity"] / nodes["weight"][0]
+
+
+def weakest_links(tree: Tree, cost: str = "criterion") -> Links:
+    """Collapse, again and again, the branch whose leaves lower the cost least, each; of equal ones
+    the first."""
+    n, costs = len(tree.nodes), costs_of(tree, cost)
+    alphas, steps, after, branch, key = np.empty((5, n + 1))
+    parent, n_leaves, heap = np.empty((3, n + 1), np.int64)
+    scratch = Branches(branch, n_leaves, parent, key, heap)
+    n_steps = collapse_weakest(tree.nodes, costs, scratch, alphas, steps, after)
+    return Links(alphas[:n], steps[:n_steps].copy(), after[:n_steps].copy())
+
+
+class Branches(NamedTuple):
+    """Scratch, with room for every node and one more."""
+
+    cost: np.ndarray  # float64: of the leaves of the branch that begins there
+    n_leaves: np.ndarray  # int64
+    parent: np.ndarray  # int64
+    key: np.ndarray  # float64: of the branches that may be collapsed: no greater than their α
+    heap: np.ndarray  # int64: these branches, from place 1 on; that of the least key first
+
+
+@kernel(allocates=False)
+def collapse_weakest(nodes, costs, branches, alphas, steps, after):
+    """Fill `alphas`, and the first entries of `steps` and `after`; return how many."""
+    key, heap = branches.key, branches.heap
+    n_waiting = begin_branches(nodes, costs, branches, alphas)
+    steps[0], after[0], n_steps = 0.0, branches.cost[0], 1
+    alpha = 0.0
+    while n_waiting > 0:
+        i = heap[1]
+        if not is_gone(branches, alphas, i):
+            now = worth(costs, branches, i)
+            if now > key[i]:  # it has lost leaves since
+                key[i] = now
+                replace_first(key, heap, n_waiting, i)
+                continue
+            alpha = max(alpha, now)
+            collapse(costs, branches, alphas, i, alpha)
+            steps[n_steps], after[n_steps] = alpha, branches.cost[0]
+            n_steps += 1
+        n_waiting -= 1
+        replace_first(key, heap, n_waiting, heap[n_waiting + 1])
+    hand_alphas_down(nodes, alphas)
+    return n_steps
+
+
+@jitable
+def worth(costs, branches, i):
+    """By how much each of its leaves but one lowers the cost of branch i."""
+    return (costs[i] - branches.cost[i]) / (branches.n_leaves[i] - 1)
+
+
+@jitable
+def begin_branches(nodes, costs, branches, alphas):
+    """Sum up costs and leaves of all branches, and have those that are more than a leaf wait;
+    return how many."""
+    cost, n_leaves, parent = branches.cost, branches.n_leaves, branches.parent
+    key, heap = branches.key, branches.heap
+    parent[0] = -1
+    n_waiting = 0
+    for i in range(nodes.shape[0] - 1, -1, -1):
+        if nodes[i]["kind"] == LEAF:
+            cost[i], n_leaves[i], alphas[i] = costs[i], 1, -np.inf
+            continue
+        left, right = nodes[i]["left"], nodes[i]["right"]
+        parent[left] = parent[right] = i
+        cost[i], n_leaves[i] = cost[left] + cost[right], n_leaves[left] + n_leaves[right]
+        alphas[i], key[i] = np.inf, worth(costs, branches, i)
+        n_waiting += 1
+        enter(key, heap, n_waiting, i)
+    return n_waiting
+
+
+@jitable
+def collapse(costs, branches, alphas, i, alpha):
+    """Have branch i be a leaf from this α on, and tell those that it is part of."""
+    cost, n_leaves = branches.cost, branches.n_leaves
+    more, fewer = costs[i] - cost[i], n_leaves[i] - 1
+    above = i
+    while above >= 0:
+        cost[above] += more
+        n_leaves[above] -= fewer
+        above = branches.parent[above]
+    alphas[i] = alpha
+
+
+@jitable
+def is_gone(branches, alphas, i):
+    """Is it part of a branch that was collapsed?"""
+    while i >= 0 and alphas[i] == np.inf:
+        i = branches.parent[i]
+    return i >= 0
+
+
+@jitable
+def hand_alphas_down(nodes, alphas):
+    """Nodes that are gone with another have its α."""
+    for i in range(nodes.shape[0]):
+        if nodes[i]["kind"] != LEAF:
+            for child in (nodes[i]["left"], nodes[i]["right"]):
+                alphas[child] = min(alphas[child], alphas[i])
+
+
+# ---- which depth -------------------------------------------------------------------------------
 
 
 def best_depth(values: np.ndarray, higher_is_better: bool) -> int | None:

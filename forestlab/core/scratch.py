@@ -61,6 +61,7 @@ WAITING = np.dtype(
         ("depth", np.int64),
         ("parent", np.int64),
         ("key", np.uint64),
+        ("least", np.float64),  # gain of a node above it
     ]
 )
 
@@ -124,6 +125,8 @@ class Scratch(NamedTuple):
     # The tree so far.
     nodes: np.ndarray  # (most nodes,) NODE
     stats: np.ndarray  # (most nodes, n_stats) float64
+    gains: np.ndarray  # (most nodes,) float64
+    leaders: np.ndarray  # (1 + max_leaf_nodes,) float64: see best_first
     # The nodes that wait: a stack of WAITING, and bits for the features constant in each.
     stack: np.ndarray
     constant: np.ndarray  # (…, words) uint64
@@ -183,6 +186,8 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
     return Scratch(
         np.empty(most_nodes, NODE),
         np.empty((most_nodes, sizes.n_stats)),
+        np.empty(most_nodes),
+        np.zeros(1 + min(settings.max_leaf_nodes, most_nodes)),
         np.empty(deepest, WAITING),
         np.zeros((deepest, (n_features + 63) // 64), np.uint64),
         np.empty((n_rows, n_parts), np.uint32),

@@ -21,6 +21,7 @@ from forestlab.figures.density import density_maps
 from forestlab.figures.importance import importance, two_importances
 from forestlab.figures.intervals import coverage_curve, prediction_band
 from forestlab.figures.regions import decision_regions
+from forestlab.figures.stopping import StoppingLine, stopping_curves
 from forestlab.figures.strength import residual_curve, strength_curve
 from forestlab.figures.style import SPLIT_COLOURS, save
 from forestlab.figures.surface import surface_map, surface_maps
@@ -30,6 +31,7 @@ from forestlab.figures.voters import voters_curve
 
 __all__ = [
     "SPLIT_COLOURS",
+    "StoppingLine",
     "aligned",
     "banded_curves",
     "bias_variance_curve",
@@ -47,6 +49,7 @@ __all__ = [
     "residual_curve",
     "save",
     "size_curve",
+    "stopping_curves",
     "strength_curve",
     "surface_map",
     "surface_maps",

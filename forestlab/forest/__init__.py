@@ -17,7 +17,11 @@ from forestlab.forest.grown import Grown, of_target
 from forestlab.forest.importance import decreases, importances
 from forestlab.forest.maps import eigenmaps, groups_of
 from forestlab.forest.normals import AskedDensity, DensityWalk, Normals, log_densities_of
+from forestlab.forest.oob_pruning import pruned
+from forestlab.forest.outside_loss import Losses, Rows, losses
+from forestlab.forest.prunings import best_strength, shrunk, weighted
 from forestlab.forest.reached import Pieces, Reached, reached
+from forestlab.forest.stopping import Path, cut_forest, paths_of
 from forestlab.forest.threads import (
     BLOCK_NUMBERS,
     BLOCK_ROWS,
@@ -35,18 +39,23 @@ __all__ = [
     "DensityWalk",
     "DepthWalk",
     "Grown",
+    "Losses",
     "Normals",
+    "Path",
     "Pieces",
     "Reached",
     "Recipe",
+    "Rows",
     "affinity",
     "bags",
     "balance",
+    "best_strength",
     "by_blocks",
     "by_depth",
     "by_fixed_blocks",
     "combined",
     "count_cuts",
+    "cut_forest",
     "decreases",
     "eigenmaps",
     "ends",
@@ -56,12 +65,17 @@ __all__ = [
     "importances",
     "in_threads",
     "log_densities_of",
+    "losses",
     "of_target",
+    "paths_of",
     "places",
     "prepare",
     "product",
+    "pruned",
     "reached",
     "rows_outside",
+    "shrunk",
     "tree_by_tree",
     "tree_seed",
+    "weighted",
 ]

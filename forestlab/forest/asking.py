@@ -9,8 +9,6 @@ import numpy as np
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.combine import n_sums
 from forestlab.core.descend import (
-    Additions,
-    DepthSums,
     answers_kernel,
     ends_kernel,
     finish_kernel,
@@ -18,6 +16,7 @@ from forestlab.core.descend import (
     surface_kernel,
     table_kernel,
 )
+from forestlab.core.running import Additions, RunningSums, Stops
 from forestlab.core.several import first_slots
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
@@ -128,13 +127,23 @@ def by_depth(
 
 
 class Asked:
-    """A forest made ready to be asked at depth 0 … n_depths - 1.
+    """A forest made ready to be asked at depth 0 … n_depths - 1, and along the paths of stopping
+    rules if `answering` is what `answer_depths` gives; then `n_depths` are all that there are.
 
     `adds` is about as large as the forest's statistics, so make one of these for all that is asked.
     """
 
-    def __init__(self, forest: Forest, task: str, combiner: str, n_depths: int):
+    def __init__(
+        self,
+        forest: Forest,
+        task: str,
+        combiner: str,
+        n_depths: int,
+        answering: np.ndarray | None = None,
+    ):
         self.forest, self.task, self.combiner, self.n_depths = forest, task, combiner, n_depths
+        self.answering = answering
+        self.n_stops = 0 if answering is None else answering.shape[1]
         self.width = n_sums(combiner, task, forest.stats.shape[1])
         self.n_answers = TASKS[task].n_answers(forest.stats.shape[1])
         n_nodes = len(forest.nodes)
@@ -148,7 +157,7 @@ class DepthWalk:
     `first_row` of the training rows if `outside` has bits of those.
 
     `everyone` and `left_out` are the running sums of all trees, and of those that left the row out
-    of their bag; either is empty if it is not wanted.
+    of their bag; either is empty if it is not wanted. `stops` has both of the rules' values.
     """
 
     def __init__(self, asked: Asked, block, first_row: int = 0, everyone=True, outside=None):
@@ -157,23 +166,38 @@ class DepthWalk:
         self.asked, self.block, self.first_row = asked, block, first_row
         self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
         walk = walk_for(asked.forest, block)
-        self.kernel = surface_kernel(asked.task, asked.combiner, walk)
+        self.kernel = surface_kernel(asked.task, asked.combiner, walk, asked.answering is not None)
         self.walks = make_walks(asked.forest, walk, asked.n_depths)
         self.n_asked = 0
 
-        def empty(wanted: bool) -> DepthSums:
+        def empty(wanted: bool) -> RunningSums:
             n = len(block) if wanted else 0
             sums = np.zeros((n * asked.n_depths, asked.width))
-            return DepthSums(sums, *np.zeros((2, n), np.int64))
+            return RunningSums(sums, *np.zeros((2, n), np.int64))
 
         self.everyone, self.left_out = empty(everyone), empty(outside is not None)
+        self.stops: Stops | tuple[()] = ()
+        if asked.answering is not None:
+            self.stops = self._stops(asked.answering)
+
+    def _stops(self, answering: np.ndarray) -> Stops:
+        n_stops, width = self.asked.n_stops, self.asked.width
+
+        def empty(by_depth: RunningSums) -> RunningSums:
+            n = len(by_depth.voters)
+            kept = np.full(n, n_stops)
+            return RunningSums(np.zeros((n * n_stops, width)), kept, by_depth.voters)
+
+        own = np.empty((self.asked.n_depths, width))
+        sums = empty(self.everyone), empty(self.left_out)
+        return Stops(answering.reshape(-1), n_stops, own, *sums)
 
     def ask(self, n: int) -> None:
         """Ask the next trees, until n have been asked."""
         asked, trees = self.asked, (self.n_asked, int(n))
         self.kernel(
             asked.forest, asked.adds, self.walks, self.block, trees, asked.n_depths,
-            self.outside, self.first_row, self.everyone, self.left_out,
+            self.outside, self.first_row, self.everyone, self.left_out, self.stops,
         )  # fmt: skip
         self.n_asked = int(n)
 

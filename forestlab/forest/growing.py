@@ -23,6 +23,7 @@ from forestlab.core.leaves import LEAVES, Leaf
 from forestlab.core.missing import MISSING
 from forestlab.core.options import Axis, Options, row_of
 from forestlab.core.own import Own, own_criterion, own_leaf, uncompiled
+from forestlab.core.prune import Rules, cut
 from forestlab.core.rng import tree_key
 from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
@@ -53,6 +54,8 @@ class Recipe(NamedTuple):
     classes_each: tuple[int, ...] = ()  # of several targets of classes, how many each has
     levels: tuple[int, ...] = ()  # of each feature, if it is one of categories; 0: of numbers
     categories: str = "subset"  # what is asked of categories, see core.categories
+    ccp_alpha: float = 0.0  # what a leaf costs, see core.prune; 0: nothing is cut back
+    ccp_cost: str = "criterion"  # beside what impurity
 
     @property
     def settings(self) -> Settings:
@@ -250,7 +253,7 @@ def grow_trees(
     trees = []
     for t in range(first, first + count):
         n = _grow_in(grow, key_of(seed, t), desk, stop)
-        trees.append(_tree_in(desk.scratch, n))
+        trees.append(stopped(_tree_in(desk.scratch, n), recipe))
     return trees
 
 
@@ -263,7 +266,16 @@ def _tree_in(scratch: Scratch, n: int) -> Tree:
     nodes, stats = scratch.nodes[:n].copy(), scratch.stats[:n].copy()
     sets: Any = scratch.categories
     bits = sets.bits[: sets.n_bits[0]].copy() if sets else np.zeros(0, np.uint64)
-    return Tree(nodes, stats, params, bits, means)
+    return Tree(nodes, stats, params, bits, means, scratch.gains[:n].copy())
+
+
+def stopped(tree: Tree, recipe: Recipe) -> Tree:
+    """The tree without what the number of leaves, or their cost, forbids."""
+    limits = recipe.limits
+    if not limits.max_leaf_nodes and not recipe.ccp_alpha:
+        return tree
+    rules = Rules(max_leaf_nodes=limits.max_leaf_nodes, ccp_alpha=recipe.ccp_alpha)
+    return cut(tree, rules._replace(ccp_cost=recipe.ccp_cost))
 
 
 def count_cuts(training: Training, recipe: Recipe, seed: int, count: int) -> np.ndarray:
@@ -329,12 +341,16 @@ def _rows_of(training: Training, recipe: Recipe, key) -> tuple[np.ndarray, np.nd
 def balance(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
     """What to multiply rows' counts or weights by, so that each class that has any gets the same
     total, as scikit-learn's 'balanced'; 0 for rows of a class that has none."""
-    labels = labels.astype(np.intp)
-    in_class = np.bincount(labels, counts, n_classes)
+    return class_factors(labels, counts, n_classes)[labels.astype(np.intp)]
+
+
+def class_factors(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
+    """As `balance`, for each class, (n_classes,)."""
+    in_class = np.bincount(labels.astype(np.intp), counts, n_classes)
     present = in_class > 0
     factor = np.zeros(n_classes)
     factor[present] = in_class.sum() / (present.sum() * in_class[present])
-    return factor[labels]
+    return factor
 
 
 def grow_forest(

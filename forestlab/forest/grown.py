@@ -4,11 +4,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import Forest, n_trees
+from forestlab.core.arrays import Forest, Tree, n_trees
 from forestlab.core.tasks import TASKS
 from forestlab.forest.bagging import bags, rows_outside
 from forestlab.forest.growing import Recipe
 from forestlab.forest.normals import Normals
+
+
+class Pruned(NamedTuple):
+    """What trees were before they were cut back, and by what that was chosen."""
+
+    by: str  # "ccp" or "oob"
+    n_leaves: np.ndarray  # (n_trees,) int64 before
+    first: Tree  # the first of them
+    alpha: float = 0.0  # what a leaf costs
+    chosen_by: str = ""  # "cv" or "valid"; "": α was given
+    # The α that it was chosen from, (G,) falling, the mean loss of each, and its standard error.
+    alphas: np.ndarray | tuple[()] = ()
+    losses: np.ndarray | tuple[()] = ()
+    errors: np.ndarray | tuple[()] = ()
 
 
 class Grown(NamedTuple):
@@ -22,6 +36,7 @@ class Grown(NamedTuple):
     # Their labels, sorted, or those of each of several targets; None for numbers.
     classes: np.ndarray | list[np.ndarray] | None
     normals: Normals | None = None  # of a density: that of each node
+    pruned: Pruned | None = None  # if trees were cut back, and it is known from what
 
     @property
     def n_trees(self) -> int:

@@ -5,6 +5,7 @@
 out. See sizes for the rest.
 """
 
+import copy
 import warnings
 from inspect import signature
 from typing import Any
@@ -32,6 +33,7 @@ from forestlab.core.options import OPTIONS
 from forestlab.forest import (
     Grown,
     Reached,
+    Rows,
     balance,
     combined,
     ends,
@@ -41,8 +43,8 @@ from forestlab.forest import (
     product,
     reached,
 )
-from forestlab.forest.growing import Training
-from forestlab.model import frames, parameters, storage
+from forestlab.forest.growing import Recipe, Training
+from forestlab.model import cutting, frames, parameters, prunings, storage
 from forestlab.model.frames import Table
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
 from forestlab.model.values import inside
@@ -60,6 +62,8 @@ class Model(BaseEstimator):
     rounded_ : (n_features,) whether a column holds values that float32 would round
     categories_ : for each feature the array of its levels, whose numbers the trees know, or None if
         it is one of numbers; only if there are categories
+
+    and what `prune`, `shrink` and `aggregate` found (see prunings).
     """
 
     task: str
@@ -68,6 +72,11 @@ class Model(BaseEstimator):
     missing = "error"
     categorical_features: Any = None
     verbose = 0
+    warm_start = False
+    prune: Any = None
+    shrink: Any = None
+    aggregate = False
+    aggregate_step = 1.0
     takes_sparse = True
 
     # ---- parameters ----
@@ -99,7 +108,7 @@ class Model(BaseEstimator):
 
     # ---- growing ----
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
         """Grow the trees.
 
         Parameters
@@ -110,7 +119,11 @@ class Model(BaseEstimator):
         y : (n_rows,) or (n_rows, n_targets) classes, or numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
+        X_val, y_val : rows that choose α, with ccp_alpha="valid"
         """
+        given = cutting.Rows(X, np.asarray(y), sample_weight)
+        valid = cutting.Rows(X_val, np.asarray(y_val), None) if X_val is not None else None
+        cutting.check(self, valid)
         begun, table = self._begun(X), self._table(X)
         X, y = self._validated(X, y, table)
         targets, classes = self._encode_targets(y)
@@ -124,24 +137,43 @@ class Model(BaseEstimator):
         n_jobs = parameters.n_threads(self.n_jobs)
         n_estimators = getattr(self, "n_estimators", 1)
         self._check_oob(recipe)
+        prunings.check(self, recipe)
         weights, chances = self._weights(y, targets, classes, sample_weight, recipe)
         self.check_scale(targets, weights)
         training = prepare(X, targets, recipe, weights, chances, n_jobs)
         training = self._measured(training, product(weights, chances))
         seed = self._seed_of(begun, recipe, training, classes, table)
         show = self._progress if self.verbose else None
-        forest = grow_forest(training, recipe, seed, n_estimators, n_jobs, show, begun)
+        whole = recipe._replace(ccp_alpha=0.0)
+        forest = grow_forest(training, whole, seed, n_estimators, n_jobs, show, begun)
+        asked = self._as_grown(forest, recipe, classes, table, targets.shape[1])
+        forest, recipe, cut = cutting.chosen(asked, given, seed, valid, begun)
+        drawn = recipe, seed, X.shape[0], training.chances
+        grown = Grown(forest, self.task, self.combine, *drawn, classes)
+        rows = Rows(X, targets, product(weights, chances))
+        found = cut | prunings.found(self, grown, rows, n_jobs)
+        found |= cutting.before(self, asked.forest_, recipe, found)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
+        self._forget("_made", *prunings.FOUND, *cutting.FOUND)
         self._keep_classes(classes)
         self._keep_categories(table)
-        self.forest_, self.rounded_ = forest, rounded_columns(training.columns)
-        self.recipe_, self.seed_ = recipe, seed
-        self.n_rows_, self.chances_ = X.shape[0], training.chances
+        self.__dict__.update(found, rounded_=rounded_columns(training.columns))
+        self.recipe_, self.seed_, self.n_rows_, self.chances_ = drawn
         self.n_outputs_ = targets.shape[1]
+        self._answering()  # now: to be asked must not change a model
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
         return self
+
+    def _as_grown(self, forest: Forest, recipe: Recipe, classes, table, n_outputs: int):
+        """The model with these trees, to be asked before it is known to be fitted."""
+        asked = copy.copy(self)
+        asked._forget("_made")
+        asked._keep_classes(classes)
+        asked._keep_categories(table)
+        asked.forest_, asked.recipe_, asked.n_outputs_ = forest, recipe, n_outputs
+        return asked
 
     def growing_params(self) -> dict[str, Any]:
         """All that a recipe is made of, by name."""
@@ -156,6 +188,46 @@ class Model(BaseEstimator):
 
     def _check_stored(self) -> None:
         """Raise ValueError unless what a file held beside trees goes with them."""
+        prunings.check_stored(self)
+        cutting.check_stored(self)
+
+    # ---- cut instead of fitted again ----
+
+    def cut(
+        self,
+        *,
+        max_depth=None,
+        min_samples_split=None,
+        min_impurity_decrease=None,
+        max_leaf_nodes=None,
+        ccp_alpha=None,
+    ):
+        """The model that a fit with these parameters would give, to the bit, without fitting.
+
+        Rules apply in the order in which they stand here. They can only be stricter than those that
+        the model was fitted with, and it must have been fitted whole: without `max_leaf_nodes`,
+        `ccp_alpha`, `prune`, `aggregate` and shrink="oob". Scores of rows out of bag, which need
+        those rows, are not taken over.
+
+        Parameters
+        ----------
+        max_depth, min_samples_split, min_impurity_decrease, max_leaf_nodes, ccp_alpha : as those of
+            the model; None: as it is
+        """
+        check_is_fitted(self, "forest_")
+        return cutting.cut(
+            self,
+            {
+                "max_depth": max_depth,
+                "min_samples_split": min_samples_split,
+                "min_impurity_decrease": min_impurity_decrease,
+                "max_leaf_nodes": max_leaf_nodes,
+                "ccp_alpha": ccp_alpha,
+            },
+        )
+
+    def _cut_more(self, before: "Model") -> None:
+        """Cut what else the model keeps of nodes, as its trees were cut from those before."""
 
     def _begun(self, X) -> Forest | None:
         """The trees that there are already, if more are to be grown to them."""
@@ -168,7 +240,7 @@ class Model(BaseEstimator):
         pass
 
     def _keep_categories(self, table: Table | None) -> None:
-        self.__dict__.pop("categories_", None)
+        self._forget("categories_")
         if table is not None:
             self.categories_ = table.levels
 
@@ -193,8 +265,11 @@ class Model(BaseEstimator):
 
     def _forget_oob(self) -> None:
         """A refit without out-of-bag scores must not keep those of the fit before."""
-        for name in [name for name in vars(self) if name.startswith("oob_") and name.endswith("_")]:
-            delattr(self, name)
+        self._forget(*[name for name in vars(self) if name.startswith("oob_") and name[-1] == "_"])
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            self.__dict__.pop(name, None)
 
     def _check_oob(self, recipe) -> None:
         pass
@@ -307,7 +382,9 @@ class Model(BaseEstimator):
         if not hasattr(self, "seed_"):  # a ValueError and an AttributeError, for dir() and hasattr
             raise NotFittedError("Which rows the trees saw is not known, as estimators_ was set.")
         drawn = self.recipe_, self.seed_, self.n_rows_, self.chances_
-        return Grown(self.forest_, self.task, self.combine, *drawn, getattr(self, "classes_", None))
+        classes = getattr(self, "classes_", None)
+        pruned = vars(self).get("_pruned")
+        return Grown(self._answering(), self.task, self.combine, *drawn, classes, pruned=pruned)
 
     def name_features(self, names) -> None:
         """Call the features by these names, as if the model had been fitted on a data frame.
@@ -330,18 +407,28 @@ class Model(BaseEstimator):
             names = [f"x{j}" for j in range(self.n_features_in_)]
         classes = getattr(self, "classes_", None)
         levels = getattr(self, "categories_", None)
-        return kind(tree_of(self.forest_, t), self.task, list(names), classes, levels)
+        return kind(tree_of(self._answering(), t), self.task, list(names), classes, levels)
 
-    def _once(self, make):
-        """What make() gives, made once for a forest: people ask for `tree_.feature[i]` in loops."""
+    def _answering(self) -> Forest:
+        """The forest that answers: its trees as they were grown, or with what else nodes say."""
         check_is_fitted(self, "forest_")
-        made = vars(self).get("_made")
-        if made is None or made[0] is not self.forest_:
-            made = self._made = (self.forest_, make())
-        return made[1]
+        choice = prunings.choice(self)
+        if choice == prunings.AS_GROWN:
+            return self.forest_
+        return self._once("answering", lambda: prunings.answering(self), choice)
+
+    def _once(self, name: str, make, by=()):
+        """What make() gives, made once for a forest, and what else it goes by: people ask for
+        `tree_.feature[i]` in loops."""
+        check_is_fitted(self, "forest_")
+        made = self.__dict__.setdefault("_made", {})
+        if name not in made or made[name][0] is not self.forest_ or made[name][1] != by:
+            made[name] = self.forest_, by, make()
+        return made[name][2]
 
     def __getstate__(self):
-        return {name: value for name, value in super().__getstate__().items() if name != "_made"}
+        kept = super().__getstate__().items()
+        return {name: value for name, value in kept if name not in ("_made", "_pruned")}
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -368,7 +455,7 @@ class Predictor(Model):
             parameters.require_order_kept(combine, self.task)
         depth = parameters.depth_limit(depth)
         n_jobs, each = parameters.n_threads(self.n_jobs), self.recipe_.classes_each
-        return combined(self.forest_, self.task, combine, X, depth, n_jobs, outside, each)
+        return combined(self._answering(), self.task, combine, X, depth, n_jobs, outside, each)
 
     def predict_trees(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a
@@ -427,7 +514,8 @@ class Classifier(ClassifierMixin, Predictor):
         return answers if self.n_outputs_ == 1 else np.split(answers, ends, axis=-1)
 
     def _of_nodes(self, i: np.ndarray) -> np.ndarray:
-        return self.forest_.stats[i] / self.forest_.nodes["weight"][i][..., None]
+        forest = self._answering()
+        return forest.stats[i] / forest.nodes["weight"][i][..., None]
 
     def predict_proba(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
         """Class probabilities (n_rows, n_classes), of several targets a list of such; with `depth`
@@ -489,7 +577,7 @@ class Regressor(RegressorMixin, Predictor):
         return answers
 
     def _of_nodes(self, i: np.ndarray) -> np.ndarray:
-        means = self.forest_.stats[i][..., 1 : 1 + self.n_outputs_]
+        means = self._answering().stats[i][..., 1 : 1 + self.n_outputs_]
         return means[..., 0] if self.n_outputs_ == 1 else means
 
     def predict(self, X, depth=None) -> np.ndarray:

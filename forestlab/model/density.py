@@ -25,6 +25,7 @@ from forestlab.forest.normals import (
     log_likelihoods,
     make_normals,
 )
+from forestlab.forest.stopping import origins_of
 from forestlab.model import frames, parameters
 from forestlab.model.base import ManyTrees
 from forestlab.tree.grown import require_single_cuts
@@ -122,7 +123,7 @@ class DensityForest(DensityMixin, ManyTrees):
 
     # ---- growing ----
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):  # type: ignore[override]
         """Grow the trees.
 
         Parameters
@@ -176,7 +177,13 @@ class DensityForest(DensityMixin, ManyTrees):
             )
         self._normals()  # now: to be asked must not change a model
 
+    def _cut_more(self, before) -> None:
+        if hasattr(before, "covariances_"):
+            self.covariances_ = before.covariances_[origins_of(before.forest_, self.forest_)]
+        self._normals()
+
     def _check_stored(self) -> None:
+        super()._check_stored()
         n_nodes, n_features = len(self.forest_.nodes), self.n_features_in_
         shapes = {"ridges_": (n_features,), "covariances_": (n_nodes, n_features, n_features)}
         for name, shape in shapes.items():
@@ -200,7 +207,7 @@ class DensityForest(DensityMixin, ManyTrees):
             known = getattr(self, "covariances_", None)
             return make_normals(self.forest_, ends, self.ridges_, known, n_jobs)
 
-        return self._once(make)
+        return self._once("normals", make)
 
     @property
     def grown(self) -> Grown:

@@ -71,6 +71,7 @@ def _params(model, cls: type) -> dict[str, Any]:
     params, criterion = model.get_params(deep=False), _criterion(model)
     params["criterion"] = CRITERION_NAMES.get(criterion, criterion)
     params["min_impurity_decrease"] *= _unit(criterion)
+    params["ccp_alpha"] = model.recipe_.ccp_alpha * _unit(criterion)
     if isinstance(params["max_features"], str) and params["max_features"] == "log":
         params["max_features"] = model.recipe_.n_features_drawn
     params["monotonic_cst"] = list(model.recipe_.monotonic) or None  # which takes no names

@@ -25,11 +25,16 @@ from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.options import OPTIONS, Options, is_whole, listed, name_of, row_of
 from forestlab.core.own import Own
+from forestlab.core.prune import COSTS
 from forestlab.core.search import SEARCHES
+from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH
 from forestlab.forest import Recipe
 from forestlab.model.values import FLAT, described, described_alone, option_value
 from forestlab.spelling import did_you_mean, most_like
+
+CHOOSING = ("cv", "valid")  # what may choose ccp_alpha
+CCP_RULES = ("best", "one_se")
 
 DESCRIPTIONS = {
     "n_estimators": ("int, default=100", "Number of trees."),
@@ -60,6 +65,32 @@ DESCRIPTIONS = {
         "float, default=0.0",
         "Least decrease of impurity, weighted by the node's share of the rows. At 0 an impure node "
         "splits even for no gain, so XOR is learnt.",
+    ),
+    "max_leaf_nodes": (
+        "int or None, default=None",
+        "Most leaves of a tree, which then grows best-first, as in scikit-learn: the leaf whose "
+        "split decreases impurity most, by its share of the rows, is split next; of equal ones the "
+        "first. None: any number.",
+    ),
+    "ccp_alpha": (
+        'float, "cv" or "valid", default=0.0',
+        "Minimal cost-complexity pruning (Breiman et al. 1984): what a leaf costs, beside the "
+        "impurity of the leaves by their share of the rows; each tree is cut back to the smallest "
+        'of those that cost least. As in scikit-learn 0 cuts nothing. "cv": that α of each '
+        "tree's own path with which models lose least, in wrong labels or squared errors, in "
+        'cross-validation with 5 folds; "valid": on the rows that `fit` gets as X_val and y_val. '
+        "It is kept as `ccp_alpha_`, beside the path: `ccp_alphas_`, `ccp_losses_` and "
+        "`ccp_errors_`.",
+    ),
+    "ccp_rule": (
+        '{{"best", "one_se"}}, default="best"',
+        'Of the α that may be chosen: "best", that of the least loss; "one_se", the greatest '
+        "within a standard error of it.",
+    ),
+    "ccp_cost": (
+        '{{"criterion", "misclassification"}}, default="criterion"',
+        "The impurity by which `ccp_alpha` cuts trees back: the one that splits lower, or of "
+        "classes the share of wrong labels.",
     ),
     "max_features": (
         'int, float, "sqrt", "log", "log2" or None',
@@ -154,6 +185,42 @@ DESCRIPTIONS = {
         "answers are clipped to bounds that cuts above them set; impurities and importances are "
         "those of the rows. search='boundary' then tries no cuts within a run of equal targets, "
         "where the best of those allowed may lie.",
+    ),
+    "prune": (
+        '"oob" or None, default=None',
+        'Whether trees are pruned once they are grown: "oob", from the bottom up two leaves become '
+        "one where the rows that the tree left out do not get worse: no more of their labels "
+        "wrong, or no greater sum of squared errors, by their weights. Leaves that no such row "
+        "comes to are merged too, as nothing gets worse. It needs `bootstrap` or `max_samples`. "
+        "Sizes before are kept as `n_nodes_before_`. What is out of bag (`oob_score_` and the "
+        "like) then is optimistic: these rows have chosen. A pruned forest asked at a depth is not "
+        "the one that were grown to that depth and pruned.",
+    ),
+    "shrink": (
+        'float, "oob" or None, default=None',
+        "Hierarchical shrinkage (Agarwal et al. 2022): a node answers what the root does, and on "
+        "the way down from there each step counts by 1 / (1 + λ / N), N the weight of the node it "
+        "leaves: the less, the fewer rows. 0 or None: as grown. Forests with `bootstrap` or "
+        '`max_samples` also have "oob": of 0, 0.1, 1, 10, 25, 50, 100 and 500 that λ with which '
+        "their out-of-bag answers, numbers or probabilities, have the least squared error when "
+        "they are fitted; it is kept as `shrink_`, and depends on all trees and their depth. Not "
+        "with `aggregate`. Read when predicting.",
+    ),
+    "aggregate": (
+        "bool, default=False",
+        "Whether all prunings of a tree answer, weighted by how well each does on the rows that "
+        "the tree left out (WildWood: Gaïffas et al. 2021). Their loss is the log loss of classes, "
+        "of which a node counts one more row spread over all, in the answer too; or half the "
+        "squared error over its mean in the tree's leaves. What the fit has to find out for it is "
+        "kept if it is True then; it is read when predicting, so that a fitted forest can do "
+        "without. It needs `bootstrap` or `max_samples`, and makes what is out of bag optimistic. "
+        "Asked at a depth, a path's last node has the weight of all below: that is not the forest "
+        "grown to that depth.",
+    ),
+    "aggregate_step": (
+        "float, default=1.0",
+        "What losses are multiplied by to weigh prunings with `aggregate`: 0, all by their number "
+        "of splits alone; the greater, the more by how well they do. Read when predicting.",
     ),
     "combine": (
         "str, default='average'",
@@ -278,6 +345,17 @@ def combiner(name: str, task: str) -> str:
         allowed = listed(key for key, row in COMBINERS.items() if task in row)
         raise ValueError(f"combine={name!r} needs classes; for {task} it must be one of {allowed}.")
     return name
+
+
+def pruning(given) -> str | None:
+    return given if given is None else one_of("prune", given, ("oob",), " or None")
+
+
+def strength(given) -> float | str:
+    """shrink as a number, or "oob"."""
+    if isinstance(given, str):
+        return one_of("shrink", given, ("oob",), ", a number of at least 0 or None")
+    return 0.0 if given is None else at_least_0("shrink", given)
 
 
 def criterion(given, task: str) -> str | Own:
@@ -413,16 +491,17 @@ def recipe(
     n_tried = feature_count(params["max_features"], n_features)
     n_features_drawn = min(n_tried, n_features)
     per_tree = one_of("subspace", params["subspace"], ("node", "tree")) == "tree"
-    max_depth, rho = params["max_depth"], params["rho"]
+    rho = params["rho"]
     name = criterion(params["criterion"], task)
     limits = Limits(
-        max_depth=NO_DEPTH if max_depth is None else whole("max_depth", max_depth, 1, " or None"),
+        max_depth=most_levels(params["max_depth"]),
         min_samples_split=row_limit("min_samples_split", params["min_samples_split"], n_rows, 2),
         min_samples_leaf=row_limit("min_samples_leaf", params["min_samples_leaf"], n_rows, 1),
         min_weight_fraction_leaf=at_least_0(
             "min_weight_fraction_leaf", params["min_weight_fraction_leaf"], 0.5
         ),
         min_impurity_decrease=at_least_0("min_impurity_decrease", params["min_impurity_decrease"]),
+        max_leaf_nodes=most_leaves(params.get("max_leaf_nodes")),
         impurity_scale=1.0 if isinstance(name, Own) else CRITERIA[name].scale,
         max_features=n_tried,
         rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
@@ -455,8 +534,42 @@ def recipe(
         classes_each=each,
         levels=levels if any(levels) else (),
         categories=one_of("categories", params.get("categories", "subset"), CHOICES),
+        **_leaf_cost(params, task),
         **_bag(params, n_rows),
     )
+
+
+def most_levels(given) -> int:
+    """max_depth as a number."""
+    return NO_DEPTH if given is None else whole("max_depth", given, 1, " or None")
+
+
+def most_leaves(given) -> int:
+    """max_leaf_nodes as a number, 0 if it is any."""
+    return 0 if given is None else whole("max_leaf_nodes", given, 2, " or None")
+
+
+def _leaf_cost(params: dict[str, Any], task: str) -> dict[str, Any]:
+    """What a recipe says of what leaves cost; 0, as long as that is to be chosen."""
+    given, cost = params.get("ccp_alpha", 0.0), params.get("ccp_cost", COSTS[0])
+    one_of("ccp_rule", params.get("ccp_rule", CCP_RULES[0]), CCP_RULES)
+    if one_of("ccp_cost", cost, COSTS) != COSTS[0] and not TASKS[task].has_classes:
+        raise ValueError(f"ccp_cost={cost!r} needs classes; for {task} it must be {COSTS[0]!r}.")
+    if isinstance(given, str):
+        one_of("ccp_alpha", given, CHOOSING, " or a number of at least 0")
+        return {"ccp_cost": cost}
+    return {"ccp_alpha": at_least_0("ccp_alpha", given), "ccp_cost": cost}
+
+
+def stopping(params: dict[str, Any], recipe: Recipe, n_rows: int) -> dict[str, Any]:
+    """What else a recipe says once the parameters of a model that stop trees are these."""
+    limits = recipe.limits._replace(
+        max_depth=most_levels(params["max_depth"]),
+        min_samples_split=row_limit("min_samples_split", params["min_samples_split"], n_rows, 2),
+        min_impurity_decrease=at_least_0("min_impurity_decrease", params["min_impurity_decrease"]),
+        max_leaf_nodes=most_leaves(params.get("max_leaf_nodes")),
+    )
+    return {"limits": limits, **_leaf_cost(params, recipe.task)}
 
 
 def require_sums(criterion: str | Own) -> None:

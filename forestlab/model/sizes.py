@@ -1,10 +1,13 @@
 """One tree, or many of which each can be had: what scikit-learn's trees and forests have, too."""
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from forestlab.core.arrays import Forest, n_trees
-from forestlab.model import interop, parameters
+from forestlab.core.arrays import Forest, n_trees, tree_of
+from forestlab.core.prune import weakest_links
+from forestlab.model import interop, parameters, prunings
 from forestlab.model.base import Voters
 from forestlab.model.manifold import Neighbourly
 from forestlab.model.members import Members, joined, same_classes
@@ -16,7 +19,7 @@ class OneTree(Neighbourly):
     @property
     def tree_(self) -> GrownTree:
         """The tree, to print, walk and draw, with the arrays of scikit-learn's `Tree`."""
-        return self._once(lambda: self.view(0, GrownTree))
+        return self._once("tree", lambda: self.view(0, GrownTree), prunings.choice(self))
 
     @property
     def max_features_(self) -> int:
@@ -29,6 +32,14 @@ class OneTree(Neighbourly):
         packages that insist on it. It gives the same answers wherever X holds numbers that float32
         has, to which scikit-learn rounds; its entropies are in bits."""
         return interop.tree_to_sklearn(self)
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None) -> Bunch:
+        """The α at which minimal cost-complexity pruning collapses a branch of the tree that grows
+        on these rows, `ccp_alphas`, (n_steps,), and the total impurity of the leaves from there on,
+        `impurities`; as in scikit-learn, but by the model's `ccp_cost`."""
+        whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        links = weakest_links(tree_of(whole.forest_, 0), self.ccp_cost)
+        return Bunch(ccp_alphas=links.steps, impurities=links.costs)
 
     def apply(self, X, depth=None) -> np.ndarray:
         """The node where each row ends, (n_rows,); of a row that goes both ways, by
@@ -67,16 +78,27 @@ class Ensemble(Voters, Neighbourly):
         list of such trees, some of these or of another forest of the same classes or targets, may
         be put in their place: then it is not known any more which rows each of them saw.
         """
-        return self._once(
-            lambda: Members(self.tree_type, self.get_params(deep=False), dict(vars(self)))
-        )
+        return self._once("members", self._members, prunings.choice(self))
 
     @estimators_.setter
     def estimators_(self, trees) -> None:
         check_is_fitted(self, "forest_")
         self.forest_ = joined(list(trees), self)
-        self.__dict__.pop("seed_", None)
+        self._forget("seed_", *prunings.FOUND)
         self._forget_oob()
+
+    def _members(self) -> Members:
+        """Trees shrink by themselves as the forest does; what only a forest can, they get done."""
+        shrink, step = prunings.choice(self)
+        params = self.get_params(deep=False) | {"shrink": shrink or None}
+        forest = self.forest_ if step is None else self._answering()
+        return Members(self.tree_type, params, vars(self) | {"forest_": forest})
+
+    @property
+    def n_nodes_(self) -> np.ndarray:
+        """How many nodes each tree has, (n_trees,)."""
+        check_is_fitted(self, "forest_")
+        return np.diff(self.forest_.first_node)
 
     def __iter__(self):
         return iter(self.estimators_)

@@ -19,6 +19,7 @@ import numpy as np
 from forestlab.atomic import whole_file
 from forestlab.core.arrays import (
     LEAF,
+    NO_GAINS,
     NO_MEANS,
     NODE,
     STEP,
@@ -42,8 +43,9 @@ from forestlab.forest import Recipe
 
 VERSION = 1
 TEXT = "format.json"
-MEANS = "forest.means"  # only in files of forests that have them
-FOREST = [name for name in Forest._fields if name not in ("steps", "means")]  # steps are derived
+# Only in files of forests that have them, and what others have instead.
+BESIDE = {"means": NO_MEANS, "gains": NO_GAINS}
+FOREST = [name for name in Forest._fields if name not in ("steps", *BESIDE)]  # steps are derived
 
 
 # ---- writing -----------------------------------------------------------------------------------
@@ -81,7 +83,8 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
         text["lists"] = {name: len(each) for name, each in lists.items()}
     arrays = {name: _without_objects(name, array) for name, array in arrays.items()}
     arrays |= {f"forest.{name}": getattr(forest, name) for name in FOREST}
-    arrays |= {MEANS: forest.means} if forest.means.shape[1] else {}
+    beside = {f"forest.{name}": getattr(forest, name) for name in BESIDE}
+    arrays |= {name: array for name, array in beside.items() if array.size}
     arrays[TEXT] = np.frombuffer(json.dumps(text).encode(), np.uint8)
     with whole_file(Path(path)) as written, open(written, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
@@ -200,8 +203,8 @@ def native(value):
 
 def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     stored = {name: arrays.pop(f"forest.{name}") for name in FOREST}
-    means = arrays.pop(MEANS, NO_MEANS)
-    forest = Forest(**stored, steps=np.empty(0, STEP), means=means)
+    beside = {name: arrays.pop(f"forest.{name}", none) for name, none in BESIDE.items()}
+    forest = Forest(**stored, steps=np.empty(0, STEP), **beside)
     recipe = _recipe(text["recipe"])
     check_forest(forest, text["values"]["n_features_in_"], recipe.levels)
     forest = with_steps(forest)
@@ -294,6 +297,8 @@ def check_forest(forest: Forest, n_features: int, levels: tuple[int, ...] = ()) 
     means, n_targets = forest.means, (stats.shape[1] - 1) // 2
     _check(means.dtype == np.float64 and means.ndim == 2, "means")
     _check(means.shape[1] == 0 or means.shape == (len(nodes), n_targets), "means")
+    _check(forest.gains.dtype == np.float64, "gains")
+    _check(forest.gains.shape in ((0,), (len(nodes),)), "gains")
     _check(forest.params.dtype == np.float64 and forest.bits.dtype == np.uint64, "pools")
     offsets = (
         (forest.first_node, nodes),

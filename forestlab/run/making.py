@@ -144,6 +144,7 @@ def build(config: Config, task: str, names: Iterable[str] | None = None):
         "covariance": next((key for key, its in COVARIANCES.items() if its == name), None),
         "monotonic_cst": _constraints(own.monotonic_cst, names),
         **{group: configs.value_of(config, group) for group in OPTIONS},
+        **_pruning(config.pruning),
         "max_depth": config.max_depth,
         "n_estimators": config.n_estimators,
         "n_jobs": config.n_jobs,
@@ -153,6 +154,20 @@ def build(config: Config, task: str, names: Iterable[str] | None = None):
     taken = cls._get_param_names()
     _require_taken(config, task, taken)
     return cls(**{key: value for key, value in wanted.items() if key in taken})
+
+
+PRUNINGS = {"none": None, "ccp": "ccp_alpha", "oob": "prune"}  # and the parameter that says so
+
+
+def _pruning(given: configs.PruningConfig) -> dict[str, Any]:
+    """The parameters of an estimator that a choice of pruning comes to."""
+    if given.name not in PRUNINGS:
+        raise ConfigError(f"pruning.name={given.name} must be one of {', '.join(PRUNINGS)}.")
+    if given.name != "ccp" and given.ccp_alpha != 0.0:
+        raise ConfigError(f"pruning.ccp_alpha={given.ccp_alpha} goes with pruning=ccp alone.")
+    names = ("ccp_alpha", "ccp_rule", "ccp_cost")
+    own = {name: getattr(given, name) for name in names}
+    return own | {"prune": "oob" if given.name == "oob" else None}
 
 
 def _require_taken(config: Config, task: str, taken: list[str]) -> None:
@@ -169,6 +184,10 @@ def _require_taken(config: Config, task: str, taken: list[str]) -> None:
         if key not in taken and value != neutral:
             without = "a single tree" if key in of_many else _named(task)
             raise ConfigError(f"model.{key}={value} does not go with {without}.")
+    name = config.pruning.name
+    if PRUNINGS[name] not in (None, *taken):
+        without = "a single tree" if PRUNINGS[name] in of_many else _named(task)
+        raise ConfigError(f"pruning={name} does not go with {without}: choose none.")
     for group, choices in OPTIONS.items():
         usual, given = next(iter(choices)), config[group].name  # type: ignore[index]
         if group not in taken and given != usual:
@@ -189,7 +208,7 @@ def _constraints(given: Any, names: Iterable[str] | None):
 
 def recipe(config: Config, data: Data):
     """How the forest will grow; raises ValueError for parameters that it cannot grow by."""
-    from forestlab.model import parameters
+    from forestlab.model import parameters, prunings
 
     model, y = build(config, data.task, data.dataset.frame.columns), data.y[data.parts.train]
     params = model.growing_params()
@@ -199,10 +218,27 @@ def recipe(config: Config, data: Data):
     n_targets = y.shape[1] if y.ndim > 1 else 1
     sizes = (len(y), data.X.shape[1]), n_classes, n_targets
     _require_columns(config, data)
+    _require_valid(config, data)
     levels = datasets.level_counts(data.dataset.frame)
     found = parameters.recipe(params, data.task, *sizes, levels=levels)
     model.check_scale(y.reshape(len(y), -1), None)
+    prunings.check(model, found)
     return found
+
+
+def _require_valid(config: Config, data: Data) -> None:
+    if config.pruning.ccp_alpha != "valid":
+        return
+    if not len(data.parts.valid):
+        raise ConfigError(
+            "pruning.ccp_alpha=valid is chosen by validation rows, of which "
+            f"dataset.valid_size={config.dataset.valid_size} leaves none: choose cv or a number."
+        )
+    if config.study.draws:
+        raise ConfigError(
+            f"study.draws={config.study.draws} fits training sets without validation rows: "
+            "pruning.ccp_alpha must be cv or a number."
+        )
 
 
 def _require_columns(config: Config, data: Data) -> None:

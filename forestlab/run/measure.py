@@ -1,6 +1,7 @@
 """Fit, predict and study, each on its clock: all that gives a run its numbers."""
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -46,7 +47,8 @@ def fit_and_study(job: Job, show: bool) -> Done:
     n_jobs, wanted = n_threads(config.n_jobs), config.study
     seconds: dict[str, float] = {}
     with timing(seconds, "fit"), _shown(model, show):
-        model.fit(*training)
+        model.fit(*training, **_valid_rows(config, data))
+    _warn_of_pruning(config)
     asked = data.given(data.parts.test if len(data.parts.test) else data.parts.train)
     with timing(seconds, "predict"):
         model.predict(asked)
@@ -58,6 +60,29 @@ def fit_and_study(job: Job, show: bool) -> Done:
     if compile_seconds() > waited:
         seconds["compile"] = compile_seconds() - waited
     return Done(model, found, seconds)
+
+
+def _valid_rows(config: Config, data: Data) -> dict[str, Any]:
+    """The rows that choose α, if they are to."""
+    if config.pruning.ccp_alpha != "valid":
+        return {}
+    return {"X_val": data.given(data.parts.valid), "y_val": data.y[data.parts.valid]}
+
+
+def _warn_of_pruning(config: Config) -> None:
+    """Say which numbers are not those of rows that took no part."""
+    if config.pruning.name == "oob":
+        warnings.warn(
+            "pruning=oob: out-of-bag rows have chosen what is left of the trees, so what is out of "
+            "bag is optimistic; go by validation and test rows.",
+            stacklevel=2,
+        )
+    if config.pruning.ccp_alpha == "valid":
+        warnings.warn(
+            "pruning.ccp_alpha=valid: validation rows have chosen α, so what they say is "
+            "optimistic; go by test rows.",
+            stacklevel=2,
+        )
 
 
 @contextmanager
@@ -86,7 +111,7 @@ def _load_kernels(config: Config, data: Data, X: Any, y: np.ndarray) -> None:
     if X.size > MOST_NUMBERS:
         return
     stump = _built(config, data)
-    small = {"max_depth": 1, "n_estimators": 1}
+    small = {"max_depth": 1, "n_estimators": 1, "ccp_alpha": 0.0, "prune": None, "shrink": None}
     stump.set_params(**{key: small[key] for key in small if key in stump.get_params()})
     stump.fit(X, y).predict(X[:1])
 

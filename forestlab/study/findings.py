@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from forestlab.forest import Grown
+from forestlab.forest import Grown, paths_of
 from forestlab.study.part import LEVELS, Findings, Look
 from forestlab.study.parts import PARTS
 from forestlab.study.surfaces import deepest_of, surfaces_of
@@ -42,6 +42,8 @@ def study(
     look = Look(
         grown, coded, outside, {}, depth_of(grown.forest) + 1, most_rows, n_jobs, count_cuts, draw
     )
+    if name == "full" and look.has_targets:  # before targets go apart: impurities are of them all
+        look = look._replace(paths=paths_of(grown.forest, grown.recipe.ccp_cost))
     if grown.n_targets == 1:
         return _found(look._replace(surfaces=_surfaces(look, name)), name, ("each", "all", "both"))
     by_target = {
@@ -62,7 +64,8 @@ def _surfaces(look: Look, name: str) -> dict:
     if name == "off":
         return deepest_of(look.grown, look.data, look.n_jobs)
     sizes = None if name == "full" else [look.grown.n_trees]
-    return surfaces_of(look.grown, look.data, look.outside, look.n_depths, sizes, look.n_jobs)
+    studied = look.grown, look.data, look.outside, look.n_depths, sizes, look.n_jobs
+    return surfaces_of(*studied, [path for rule, path in look.paths.items() if rule != "depth"])
 
 
 def _found(look: Look, name: str, targets: tuple[str, ...]) -> Findings:

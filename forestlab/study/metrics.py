@@ -26,6 +26,12 @@ class Outcome(NamedTuple):
     n_classes: int
     origin: float = 0.0  # regression: a number near the targets' mean, to sum squares from
 
+    def of_stops(self, some: slice) -> "Outcome":
+        """At some of the depths alone."""
+        return self._replace(
+            answer=self.answer[some], p_true=self.p_true[some], brier=self.brier[some]
+        )
+
 
 def _columns(*parts) -> np.ndarray:
     return np.stack(np.broadcast_arrays(*parts), axis=1).astype(np.float64)

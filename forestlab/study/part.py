@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from forestlab.core.tasks import TASKS
-from forestlab.forest import Grown
+from forestlab.forest import Grown, Path
 from forestlab.study.metrics import METRICS
 from forestlab.study.surface import Surface
 from forestlab.study.tasks import STUDIED, Studied
@@ -34,6 +34,7 @@ class Look(NamedTuple):
     draw: Callable[[], Any] | None  # DrawFindings, of models grown on further training sets
     found: Mapping[str, Any] = MappingProxyType({})  # by the names of the parts before
     by_target: Mapping[str, "Findings"] = MappingProxyType({})  # of several; these come first
+    paths: Mapping[str, Path] = MappingProxyType({})  # of a full study: those of stopping rules
 
     @property
     def studied(self) -> Studied:

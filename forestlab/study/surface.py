@@ -11,17 +11,25 @@ at most 250 kB a depth, and twice that for training rows; the process holds a ta
 as the forest's statistics.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import n_trees
 from forestlab.forest import BLOCK_NUMBERS, BLOCK_ROWS, Grown, by_fixed_blocks
-from forestlab.study.metrics import finished, sums_of
+from forestlab.study.metrics import Outcome, finished, sums_of
 from forestlab.study.tasks import STUDIED
 from forestlab.study.walks import Block
 
+# Of more, BLAS shares out the products of matrices that metrics take, over threads that then wait
+# for each other: 64 took six times as long as 32.
+STOPS_TOGETHER = 32
 STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+
+
+Sums = dict[str, np.ndarray]  # by metric: (…, m) numbers that add up over rows
 
 
 class Surface(NamedTuple):
@@ -36,6 +44,8 @@ class Surface(NamedTuple):
     # trees at the deepest level
     voters: np.ndarray  # (n,) trees asked; 0: none, and the answer is NaN
     mean_voters: np.ndarray  # (S,)
+    # By metric: (P,) of all trees at the values of stopping rules; nothing if none were asked for.
+    along: Mapping[str, np.ndarray] = MappingProxyType({})
 
     @property
     def predicted(self) -> np.ndarray:
@@ -83,30 +93,46 @@ def surface(
     answers = [np.empty((len(X), asked.n_answers)) for _ in range(n_studies)]
     voters = np.zeros((n_studies, len(sizes), len(X)), np.int64)
 
-    def study_block(rows: slice, block: np.ndarray) -> list[list[dict[str, np.ndarray]]]:
-        """The metrics' sums over a block of rows, for each study and size."""
+    def study_block(rows: slice, block: np.ndarray) -> list[tuple[Sums, Sums]]:
+        """The metrics' sums over a block of rows, of each study: by size and depth, and at the
+        values of rules."""
         walk = told.walk(asked, Block(block, rows.start, truth[rows], origin, outside))
-        found: list[list[dict[str, np.ndarray]]] = [[] for _ in range(n_studies)]
+        found: list[list[Sums]] = [[] for _ in range(n_studies)]
         for s, size in enumerate(sizes):
             walk.ask(size)
             for i, (n_voters, outcome) in enumerate(walk.outcomes()):
                 voters[i, s, rows] = n_voters
-                found[i].append(sums_of(outcome, asked.task))
+                found[i].append(_sums_of(outcome, asked.task))
         for i, own in enumerate(walk.answers()):
             answers[i][rows] = own
-        return found
+        along: list[Sums] = [_sums_of(outcome, asked.task) for outcome in walk.along()]
+        along = along or [{} for _ in range(n_studies)]
+        return [(_stacked(by_size), last) for by_size, last in zip(found, along, strict=True)]
 
-    totals: list[dict[str, np.ndarray]] = [{} for _ in range(n_studies)]
-    for blocks in by_fixed_blocks(study_block, X, n_jobs, rows_together(asked.n_answers)):
-        for total, by_size in zip(totals, blocks, strict=True):
-            for name in by_size[0]:
-                total[name] = total.get(name, 0.0) + np.stack([sums[name] for sums in by_size])
+    totals: list[tuple[Sums, Sums]] = [({}, {}) for _ in range(n_studies)]
+    for block in by_fixed_blocks(study_block, X, n_jobs, rows_together(asked.n_answers)):
+        for total, part in zip(totals, block, strict=True):
+            for sums, more in zip(total, part, strict=True):
+                sums.update({name: sums.get(name, 0.0) + more[name] for name in more})
     made = [
-        Surface(asked.task, truth, sizes, finished(totals[i]), answers[i], voters[i, -1],
-                voters[i].mean(axis=1))
+        Surface(asked.task, truth, sizes, finished(totals[i][0]), answers[i], voters[i, -1],
+                voters[i].mean(axis=1), finished(totals[i][1]))
         for i in range(n_studies)
     ]  # fmt: skip
     return made[0], made[1] if outside is not None else None
+
+
+def _stacked(by_size: list[Sums]) -> Sums:
+    return {name: np.stack([sums[name] for sums in by_size]) for name in by_size[0]}
+
+
+def _sums_of(outcome: Outcome, task: str) -> Sums:
+    """As `sums_of`, of a few stops at a time."""
+    stretches = [
+        sums_of(outcome.of_stops(slice(first, first + STOPS_TOGETHER)), task)
+        for first in range(0, len(outcome.answer), STOPS_TOGETHER)
+    ]
+    return {name: np.concatenate([sums[name] for sums in stretches]) for name in stretches[0]}
 
 
 def deepest(grown: Grown, X, truth: np.ndarray, n_jobs: int = 1) -> Surface:

@@ -1,10 +1,10 @@
 """The surfaces of all splits: every metric over depth × number of trees."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from forestlab.forest import Grown
+from forestlab.forest import Grown, Path
 from forestlab.study.metrics import METRICS
 from forestlab.study.part import About, Files, Findings, Number, Part
 from forestlab.study.surface import Surface, deepest, surface
@@ -18,9 +18,12 @@ def deepest_of(grown: Grown, data, n_jobs: int) -> dict[str, Surface]:
     return {split: deepest(grown, X, truth, n_jobs) for split, (X, truth) in data.items()}
 
 
-def surfaces_of(grown: Grown, data, outside, n_depths: int, sizes, n_jobs: int):
-    """The surface of each split, and of the training rows that of their out-of-bag answers."""
-    asked = STUDIED[grown.task].ready(grown, n_depths)
+def surfaces_of(
+    grown: Grown, data, outside, n_depths: int, sizes, n_jobs: int, paths: Sequence[Path] = ()
+) -> dict[str, Surface]:
+    """The surface of each split, and of the training rows that of their out-of-bag answers; also
+    along the paths of rules."""
+    asked = STUDIED[grown.task].ready(grown, n_depths, paths)
     found: dict[str, Surface] = {}
     for split, (X, truth) in data.items():
         bits = outside if split == "train" else None

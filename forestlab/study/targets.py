@@ -45,4 +45,8 @@ def _mean(surfaces: Sequence[Surface]) -> Surface:
             metric: np.mean([surface.values[metric] for surface in surfaces], axis=0)
             for metric in first.values
         },
+        along={
+            metric: np.mean([surface.along[metric] for surface in surfaces], axis=0)
+            for metric in first.along
+        },
     )

@@ -4,15 +4,24 @@ In squares a class is a vector with a 1 in its own place, so that the variance o
 Gini impurity, and a squared error is Brier's score.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import Forest
+from forestlab.core.running import answer_depths
 from forestlab.core.tasks import TASKS, variances
-from forestlab.forest import Asked, AskedDensity, Grown, Reached, combined, log_densities_of
+from forestlab.forest import (
+    Asked,
+    AskedDensity,
+    Grown,
+    Path,
+    Reached,
+    combined,
+    log_densities_of,
+)
 from forestlab.study.columns import Columns, class_columns, density_columns, number_columns
 from forestlab.study.metrics import Outcome
 from forestlab.study.walks import (
@@ -40,7 +49,8 @@ class Studied(NamedTuple):
     columns: Callable[..., Columns]  # surface, names of classes → the rows of a table
     # What metrics are made of, and the walks that find it.
     origin: Callable[[np.ndarray], float]  # truth → a number to sum squares from
-    ready: Callable[[Grown, int], Any]  # a forest, to be asked at so many depths
+    # A forest, to be asked at so many depths and along the paths of rules.
+    ready: Callable[[Grown, int, Sequence[Path]], Any]
     walk: Callable[[Any, Block], Walk]  # what was made ready, rows → their way through the trees
     answered: Callable[..., tuple[np.ndarray, np.ndarray]]  # forest, X, threads → answers, voters
     judged: Callable[[np.ndarray, np.ndarray, float], Outcome]  # answers, truth, origin
@@ -61,8 +71,10 @@ class Studied(NamedTuple):
     by_tree: Callable[[Forest, Reached, np.ndarray], np.ndarray] = _no_targets
 
 
-def _ready(grown: Grown, n_depths: int) -> Asked:
-    return Asked(grown.forest, grown.task, grown.combine, n_depths)
+def _ready(grown: Grown, n_depths: int, paths: Sequence[Path]) -> Asked:
+    asked = grown.forest, grown.task, grown.combine, n_depths
+    opens = [(path.opens, len(path.values)) for path in paths]
+    return Asked(*asked, answer_depths(grown.forest, opens, n_depths) if opens else None)
 
 
 def _answered(grown: Grown, X, n_jobs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +160,8 @@ def _numbers_of(forest: Forest) -> tuple[np.ndarray, np.ndarray]:
 # ---- densities ---------------------------------------------------------------------------------
 
 
-def _ready_density(grown: Grown, n_depths: int) -> AskedDensity:
+def _ready_density(grown: Grown, n_depths: int, paths: Sequence[Path]) -> AskedDensity:
+    """There are no walks along the paths of rules."""
     assert grown.normals is not None
     return AskedDensity(grown.forest, grown.normals, n_depths)
 

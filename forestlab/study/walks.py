@@ -1,8 +1,9 @@
 """Walks of a block of rows through the trees, from which metrics are made.
 
 A *walk* asks the trees in turn: after `ask(n)`, n of them. Then `outcomes` tells how the rows came
-off at every depth, with all trees and, of training rows, out of bag; and `answers` what they are
-answered as deep as the trees are. A task says in `study.tasks` which walk is its own.
+off at every depth, with all trees and, of training rows, out of bag; `along` the same at the values
+of stopping rules; and `answers` what they are answered as deep as the trees are. A task says in
+`study.tasks` which walk is its own.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +11,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from forestlab.core.descend import DepthSums, answers_kernel, judge_kernel
+from forestlab.core.descend import answers_kernel, judge_kernel
+from forestlab.core.running import RunningSums
 from forestlab.forest import Asked, AskedDensity, DensityWalk, DepthWalk
 from forestlab.study.metrics import Outcome
 
@@ -35,6 +37,9 @@ class Walk(Protocol):
     def outcomes(self) -> Iterator[tuple[np.ndarray, Outcome]]:
         """The number of voters of each row, (n,), and the outcome of those that have some; of all
         trees, then out of bag. An outcome is to be read before the next."""
+
+    def along(self) -> Iterator[Outcome]:
+        """The outcomes at all values of stopping rules, likewise; none without rules."""
 
     def answers(self) -> list[np.ndarray]:
         """(n, K) at the deepest level, likewise."""
@@ -62,7 +67,8 @@ class AnswersWalk:
     def __init__(self, room: Room, asked: Asked, block: Block):
         self.asked = asked
         self.walk = DepthWalk(asked, block.X, block.first, True, block.outside)
-        self.outcome = room(block.truth, asked.n_depths, asked.n_answers, block.origin)
+        self.room = lambda n: room(block.truth, n, asked.n_answers, block.origin)
+        self.outcome = self.room(asked.n_depths)
         self.judge = judge_kernel(asked.task, asked.combiner)
         self.studies = [self.walk.everyone]
         if block.outside is not None:
@@ -75,6 +81,13 @@ class AnswersWalk:
         for sums in self.studies:
             yield sums.voters, _voted(_judged(self.judge, sums, self.outcome), sums.voters)
 
+    def along(self) -> Iterator[Outcome]:
+        if self.walk.stops:
+            outcome = self.room(self.asked.n_stops)
+            stops = self.walk.stops.everyone, self.walk.stops.left_out
+            for sums in stops[: len(self.studies)]:
+                yield _voted(_judged(self.judge, sums, outcome), sums.voters)
+
     def answers(self) -> list[np.ndarray]:
         finish, found = answers_kernel(self.asked.task, self.asked.combiner), []
         for sums in self.studies:
@@ -84,7 +97,7 @@ class AnswersWalk:
         return found
 
 
-def _judged(judge: Callable, sums: DepthSums, outcome: Outcome) -> Outcome:
+def _judged(judge: Callable, sums: RunningSums, outcome: Outcome) -> Outcome:
     judge(sums, outcome.truth, outcome.answer, outcome.p_true, outcome.brier)
     return outcome
 
@@ -95,7 +108,7 @@ def outcome_of_answers(
     """The outcome at one depth of answers that have been given, (n, K)."""
     once = np.ones(len(answers), np.int64)  # answers are the mean of themselves
     outcome = room(truth, 1, answers.shape[1], origin)
-    return _judged(judge_kernel(task, "average"), DepthSums(answers.copy(), once, once), outcome)
+    return _judged(judge_kernel(task, "average"), RunningSums(answers.copy(), once, once), outcome)
 
 
 # ---- by densities ------------------------------------------------------------------------------
@@ -117,6 +130,9 @@ class LogDensities:
     def outcomes(self) -> Iterator[tuple[np.ndarray, Outcome]]:
         for sums in self.studies:
             yield sums.voters, _voted(outcome_of_densities(sums.means(), self.truth), sums.voters)
+
+    def along(self) -> Iterator[Outcome]:
+        return iter(())
 
     def answers(self) -> list[np.ndarray]:
         return [sums.means()[-1][:, None] for sums in self.studies]

@@ -11,6 +11,7 @@ import naive
 import numpy as np
 import pytest
 from cases import (
+    LIMITS,
     SEED,
     Case,
     all_cases,
@@ -32,9 +33,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from without_jit import WITHOUT_JIT, running_without_jit
 
-from forestlab.core.arrays import LEAF, tree_of
-from forestlab.core.criteria import CRITERIA
+from forestlab.core.arrays import LEAF, Tree, tree_of
+from forestlab.core.criteria import CRITERIA, Entered
 from forestlab.core.groups import group_by_sort, make_groups
+from forestlab.core.prune import Rules, cut
 from forestlab.core.questions import KINDS
 from forestlab.core.search import thin
 from forestlab.forest import grow_forest, grow_trees, prepare
@@ -321,9 +323,61 @@ def test_a_shallow_tree_is_the_top_of_a_deep_one(case):
     for depth in range(naive.depths(deep.nodes).max() + 1):
         shallow = grow(case, *data, max_depth=depth)
         nodes, kept = naive.cut(deep.nodes, depth)
-        means = deep.means[kept]
-        upper = deep._replace(nodes=nodes, stats=deep.stats[kept], means=means)
+        gains = np.where(nodes["kind"] == LEAF, 0.0, deep.gains[kept])
+        beside = {"means": deep.means[kept], "gains": gains}
+        upper = deep._replace(nodes=nodes, stats=deep.stats[kept], **beside)
         assert as_bytes(with_own_pool(shallow)) == as_bytes(with_own_pool(upper))
+
+
+RULES = (
+    Rules(max_depth=4),
+    Rules(min_samples_split=9),
+    Rules(min_impurity_decrease=0.02),
+    Rules(max_leaf_nodes=6),
+    Rules(ccp_alpha=0.01),
+    Rules(5, 8, 0.014, 7, 0.005),
+)
+
+
+@over_cover
+def test_a_tree_cut_by_rules_is_the_one_grown_by_them(case):
+    """With all that it keeps beside its nodes; growing by number of leaves, most is not grown."""
+    data = data_of(case, N_ROWS)
+    whole = grow(case, *data)
+    own = {name: value for name, value in LIMITS[case.limits].items() if name in Rules._fields}
+    for rules in RULES:
+        if any(_is_looser(name, value, own.get(name)) for name, value in rules._asdict().items()):
+            continue
+        limits = {name: value for name, value in rules._asdict().items() if "ccp" not in name}
+        recipe = recipe_of(case, N_ROWS, **{k: v for k, v in limits.items() if _says(k, v)})
+        recipe = recipe._replace(ccp_alpha=rules.ccp_alpha)
+        grown = grow_trees(train(case, recipe, *data), recipe, SEED, 1, 1)[0]
+        for name, one, other in zip(Tree._fields, cut(whole, rules), grown, strict=True):
+            assert one.tobytes() == other.tobytes(), name
+
+
+def _says(name, value):
+    return value != getattr(Rules(), name)
+
+
+def _is_looser(name, value, own):
+    if own is None or not _says(name, value):
+        return False
+    return value > own if name == "max_depth" else value < own
+
+
+@over_cover
+def test_gains_are_what_splits_lower_impurity_by(case):
+    """Where all rows go one way or the other, and criteria are impurities times weights."""
+    if case.missing == "both" or isinstance(CRITERIA[case.criterion], Entered):
+        pytest.skip("gains are of known rows, or of scores")
+    tree = grow(case, *data_of(case, N_ROWS))
+    nodes, inner = tree.nodes, tree.nodes["kind"] != LEAF
+    total = nodes["weight"] * nodes["impurity"]
+    children = total[nodes["left"][inner]] + total[nodes["right"][inner]]
+    # Sums of N_ROWS numbers near 1, rounded in another order, and differences of such.
+    np.testing.assert_allclose(tree.gains[inner], total[inner] - children, 1e-7, 1e-9)
+    assert (tree.gains[~inner] == 0).all()
 
 
 def with_own_pool(tree):

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from forestlab import ForestRegressor, TreeClassifier, TreeRegressor, load
 from forestlab.core.arrays import tree_of
-from forestlab.core.prune import cut
+from forestlab.core.prune import Rules, cut
 from forestlab.forest import by_depth, combined
 from forestlab.study.tasks import STUDIED
 
@@ -60,7 +60,7 @@ def test_every_depth_is_a_refit(model):
         shallow = ForestRegressor(**model.get_params(deep=False) | {"max_depth": depth})
         shallow.fit(X, y, weights)
         np.testing.assert_array_equal(shallow.predict(X), model.predict(X, depth))
-        upper = cut(tree_of(model.forest_, 1), depth)
+        upper = cut(tree_of(model.forest_, 1), Rules(depth))
         assert upper.means.tobytes() == tree_of(shallow.forest_, 1).means.tobytes()
 
     def same(rows, answers, voters):
