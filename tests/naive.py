@@ -1100,9 +1100,10 @@ def leaf_weights(train_ends, weights, ends):
         for leaf, share in shares_in(of_row).items():
             parts = [Fraction(shares_in(there).get(leaf, 0)) for there in of_rows]
             inside = [int(w) * part for w, part in zip(held, parts, strict=True)]
-            if sum(inside):
-                inside = [Fraction(share) * w / sum(inside) for w in inside]
-                mean = [m + w for m, w in zip(mean, inside, strict=True)]
+            total = sum(inside)
+            if total:
+                inside = [Fraction(share) * w / total for w in inside]
+                mean = [m + w if w else m for m, w in zip(mean, inside, strict=True)]
     return mean
 
 
@@ -1114,9 +1115,11 @@ def shares_in(end):
 def leaf_quantile(train_ends, weights, y, ends, level):
     """The least target of some weight up to which the weights reach the level as it is written."""
     mean = leaf_weights(train_ends, weights, ends)
-    for target in sorted(y):
-        reached = sum(m for m, there in zip(mean, y, strict=True) if there <= target)
-        if reached > 0 and reached >= Fraction(str(level)) * sum(mean):
+    some = [(m, there) for m, there in zip(mean, y, strict=True) if m]
+    total = sum(m for m, _ in some)
+    for _, target in sorted(some, key=lambda one: one[1]):
+        reached = sum(m for m, there in some if there <= target)
+        if reached >= Fraction(str(level)) * total:
             return target
     return np.nan
 

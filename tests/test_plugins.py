@@ -22,6 +22,7 @@ from forestlab.core.options import OPTIONS
 from forestlab.core.search import SEARCHES
 from forestlab.datasets import LOADERS
 from forestlab.run import plugins
+from forestlab.study.parts import PARTS
 
 ADDED = {
     "criterion": """
@@ -293,25 +294,25 @@ print(json.dumps([wanted, sure.mean()]))
 STUDIED = ("n_estimators=3", "max_depth=2", "study=light", "tracking.model=false")
 
 
-def test_a_part_of_the_study_is_found_logged_written_and_drawn(tmp_path):
-    (tmp_path / "added.py").write_text(ADDED["part"])
-    home = tmp_path / "home"
-    home.mkdir()
-    patch = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nimport added"
-    # Where it does not apply, and in a process that does not know it, too.
-    for dataset, before in (("iris", patch), ("diabetes", patch), ("iris", "")):
-        done = command(*STUDIED, f"dataset={dataset}", home=home, patch=before)
-        assert done.returncode == 0, done.stderr
-    logged = Logged(home)
-    run, *others = logged.runs()
-    widths = logged.history(run, "widths/nodes")
+def test_a_part_of_the_study_is_found_logged_written_and_drawn(tmp_path, monkeypatch):
+    monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PARTS, "widths", None)  # so that it is forgotten afterwards
+        exec(ADDED["part"], {})
+        assert run.main([*STUDIED, "dataset=iris"]) == 0
+        assert run.main([*STUDIED, "dataset=diabetes"]) == 0  # where it does not apply
+    assert "widths" not in PARTS
+    assert run.main([*STUDIED, "dataset=iris"]) == 0
+    logged = Logged(tmp_path)
+    first, *others = logged.runs()
+    widths = logged.history(first, "widths/nodes")
     assert list(widths) == [0, 1, 2]
     assert (widths[0], widths[1]) == (1, 2)
-    assert sum(widths.values()) == pytest.approx(run.data.metrics["trees/n_nodes"])
-    table = logged.table(run, "widths.json")
+    assert sum(widths.values()) == pytest.approx(first.data.metrics["trees/n_nodes"])
+    table = logged.table(first, "widths.json")
     assert table["nodes"] == list(widths.values())
     assert table["features"][0] == "sepal length (cm)"
-    assert logged.artifact(run, "widths.png")[:8] == b"\x89PNG\r\n\x1a\n"
+    assert logged.artifact(first, "widths.png")[:8] == b"\x89PNG\r\n\x1a\n"
     assert len(others) == 2
     for other in others:
         assert "trees/n_nodes" in other.data.metrics

@@ -1,5 +1,6 @@
 """Every command and every example of the README, run."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -36,40 +37,81 @@ def test_the_readme_has_what_is_tested_here():
         assert f"-m {module} " in (ROOT / script).read_text()
 
 
-@pytest.mark.parametrize("code", EXAMPLES, ids=lambda code: code.split("\n")[0][-30:])
-def test_examples(code, tmp_path):
+# One process for all, as importing and loading kernels anew for each of them took most of the time.
+# Each piece, the lines of a story or an example, has a folder of its own, whose outputs/ is
+# forestlab's home.
+RUN_ALL = """
+import contextlib, io, json, os, runpy, sys, traceback
+
+def run(line):
+    if isinstance(line, str):
+        exec(compile(line, "README.md", "exec"), {"__name__": "__main__"})
+    else:
+        sys.argv = line
+        runpy.run_module(line[0], run_name="__main__", alter_sys=True)
+
+for folder, lines in json.loads(sys.argv[1]):
+    os.chdir(folder)
+    os.environ["FORESTLAB_HOME"] = os.path.join(folder, "outputs")
+    for line in lines:
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                run(line)
+            except SystemExit as end:
+                code = end.code
+            except BaseException:
+                traceback.print_exc()
+                code = 1
+        print(json.dumps([code or 0, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+def as_module(line):
+    """What `scripts/…` calls, and with which arguments."""
+    script, *arguments = shlex.split(line)
+    return [MODULES[script], *arguments]
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """Of each line of a story, and each example: its exit code, stdout and stderr."""
+    pieces = [[code] for code in EXAMPLES] + STORIES
+    todo = []
+    for piece in pieces:
+        folder = tmp_path_factory.mktemp("readme")
+        (folder / "outputs").mkdir()
+        for name, source in FILES.items():
+            (folder / name).write_text(source)
+        lines = [line if line in EXAMPLES else as_module(line) for line in piece]
+        todo.append((str(folder), lines))
     done = subprocess.run(
-        [sys.executable, "-c", f"import matplotlib\nmatplotlib.use('Agg')\n{code}"],
-        env=environment(tmp_path),
-        cwd=tmp_path,
+        [sys.executable, "-c", RUN_ALL, json.dumps(todo)],
+        env=environment(ROOT / "outputs") | {"MPLBACKEND": "Agg"},
         capture_output=True,
         text=True,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    return dict(zip([line for piece in pieces for line in piece], told, strict=True))
+
+
+@pytest.mark.parametrize("code", EXAMPLES, ids=lambda code: code.split("\n")[0][-30:])
+def test_examples(code, said):
+    status, out, err = said[code]
+    assert status == 0, err
+    assert out
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story[0])
-def test_commands(story, tmp_path):
-    """The lines of a block, one after the other, in a folder whose outputs/ is forestlab's home."""
-    home = tmp_path / "outputs"
-    home.mkdir()
-    for name, source in FILES.items():
-        (tmp_path / name).write_text(source)
+def test_commands(story, said):
     for line in story:
-        script, *arguments = shlex.split(line)
-        done = subprocess.run(
-            [sys.executable, "-m", MODULES[script], *arguments],
-            env=environment(home),
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, (line, done.stdout, done.stderr)
-        assert done.stdout
-        if script == "scripts/run":
-            assert "finished" in done.stdout
+        status, out, err = said[line]
+        assert status == 0, (line, out, err)
+        assert out
+        if line.startswith("scripts/run"):
+            assert "finished" in out
 
 
 def test_help_lists_the_choices(tmp_path):

@@ -56,7 +56,9 @@ assert NODE.itemsize == 64
 
 
 # All that a walk needs of a leaf or a single cut, in a quarter of a cache line: trees of 20,000
-# nodes then stay in cache. The left child stands right behind its parent.
+# nodes then stay in cache. The left child stands right behind its parent. A leaf has no feature,
+# -1; a node that asks about categories has ~feature - 1, and in place of the cut says where in its
+# tree's pool of bits its set stands.
 STEP = np.dtype([("feature", np.int32), ("right", np.int32), ("cut", np.float64)])
 
 
@@ -233,19 +235,21 @@ def _moved(array: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def with_steps(forest: Forest) -> Forest:
-    """The forest with its short walk, if every split is a single cut. Rows that lack values cannot
-    take it if a node sends these both ways: see `walk.walk_for`."""
+    """The forest with its short walk, if every split is a single cut or one of categories. Rows
+    that lack values cannot take it if a node sends these both ways: see `walk.walk_for`."""
     nodes = forest.nodes
     steps = np.empty(len(nodes), STEP)
     for first, end in pairwise(forest.first_node):
         here, step = nodes[first:end], steps[first:end]
         leaf = here["kind"] == LEAF
-        single = (here["kind"] == AXIS) & (here["cut_low"] == -np.inf)
+        of_set = here["kind"] == CATEGORY
+        single = of_set | ((here["kind"] == AXIS) & (here["cut_low"] == -np.inf))
         if not (leaf | (single & (here["left"] == np.arange(1, len(here) + 1)))).all():
             return forest._replace(steps=np.empty(0, STEP))
-        step["feature"] = np.where(leaf, -1, here["feature"])
+        column = np.where(of_set, ~here["feature"] - 1, here["feature"])
+        step["feature"] = np.where(leaf, -1, column)
         step["right"] = here["right"]
-        step["cut"] = here["cut_high"]
+        step["cut"] = np.where(of_set, here["bits"], here["cut_high"])
     return forest._replace(steps=steps)
 
 

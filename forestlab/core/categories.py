@@ -9,7 +9,8 @@ are looked at is a choice:
   al. 1984). Elsewhere every set is looked at where there are at most EVERY levels.
 
 A search that draws its cuts puts the levels in random order, or draws a level. How a set is made a
-cut, so that it is scored as one of numbers is, stands in sets.
+cut, so that it is scored as one of numbers is, stands in sets; how levels by themselves are scored
+all at once, in singles.
 
 Weak learners that draw several columns draw numbers only; a column of categories is asked about by
 itself, as often as there are such among the features.
@@ -153,12 +154,9 @@ def make_list_sets(open_levels: Callable, draws: bool, missing: Missing) -> Call
 # ---- the best of them --------------------------------------------------------------------------
 
 
-def make_evaluate_sets(
-    list_sets: Callable, column_of: Callable, search: Search, missing: Missing, scan: Callable,
-    counted: bool, narrow: Callable,
-) -> Callable:  # fmt: skip
-    """What finds the best question about a column of categories, as `node.make_evaluate` does."""
-    side_of, draws = make_side(missing), search.draws
+def make_scan_sets(missing: Missing, scan: Callable) -> Callable:
+    """What scores the listed sets, given what scores cuts."""
+    side_of = make_side(missing)
     by_mode = missing.by_typical and len(missing.sides) > 0
 
     @jitable
@@ -184,6 +182,16 @@ def make_evaluate_sets(
                 categories.scores[s + c] = groups.scores[c]
                 categories.sides[s + c] = side_of(groups, c, node.tie, some_missing)
         return least
+
+    return scan_sets
+
+
+def make_evaluate_sets(
+    list_sets: Callable, column_of: Callable, search: Search, missing: Missing, scan_sets: Callable,
+    counted: bool, narrow: Callable,
+) -> Callable:  # fmt: skip
+    """What finds the best question about a column of categories, as `node.make_evaluate` does."""
+    draws, by_mode = search.draws, missing.by_typical and len(missing.sides) > 0
 
     @jitable
     def evaluate(plan, node, scratch, candidate, least_so_far, pick):

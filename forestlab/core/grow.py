@@ -29,6 +29,7 @@ from forestlab.core.categories import (
     make_list_sets,
     make_open,
     make_pool,
+    make_scan_sets,
     with_categories,
 )
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, Several
@@ -53,6 +54,7 @@ from forestlab.core.scratch import Node
 from forestlab.core.search import SEARCHES, TIE
 from forestlab.core.several import several
 from forestlab.core.sides import make_measure, sides_of
+from forestlab.core.singles import adds_up, make_scan_singles
 
 
 def make_send(learner: Learner, missing: Missing) -> Callable:
@@ -236,7 +238,11 @@ def make_chooser(
     if open_levels is not None:
         column_of = column_finder(learner)
         list_sets = make_list_sets(open_levels, search.draws, missing)
-        of_sets = make_evaluate_sets(list_sets, column_of, *how)
+        each = parts.categories == "equality" and adds_up(criterion)
+        scan_sets = make_scan_singles(criterion, missing) if each else make_scan_sets(missing, scan)
+        of_sets = make_evaluate_sets(
+            list_sets, column_of, search, missing, scan_sets, parts.counted, narrow
+        )
         evaluate = either_best(column_of, of_sets, evaluate)
         list_cuts = either(column_of, list_sets, list_cuts)
     if parts.pairs:

@@ -41,6 +41,8 @@ class Categories(NamedTuple):
     n_bits: np.ndarray  # (1,) int64: how much of it is used, or would be
     numeric: np.ndarray  # int64: the tree's features that are numbers
     n_numeric: np.ndarray  # (1,) int64
+    around: np.ndarray  # (…, numbers of a side) float64: sides without a level, see singles
+    numbers_around: np.ndarray  # (…, 3) float64: their numbers
 
 
 def make_categories(
@@ -48,6 +50,7 @@ def make_categories(
 ) -> Categories:
     """For columns of at most `n_levels` levels, with `more` room for sets than at first."""
     most = min(n_rows, n_levels) + 2
+    n_kept = most.bit_length() + 1
     n_sets = max(most, MOST_SETS)
     n_bits = most_nodes // 2 * (1 + 2 * words_for(n_levels))
     return Categories(
@@ -69,6 +72,9 @@ def make_categories(
         np.zeros(1, np.int64),
         np.empty(n_features, np.int64),
         np.zeros(1, np.int64),
+        # A side of sums has at most three numbers more for each of several targets.
+        np.empty((n_kept, 4 * n_slots)),
+        np.empty((n_kept, 3)),
     )
 
 

@@ -66,19 +66,28 @@ def range_side(node, bits, number):
     return np.uint8(LEFT) if node["cut_low"] < number <= node["cut_high"] else np.uint8(RIGHT)
 
 
+NOT_KNOWN = np.uint8(SIDE)  # in place of a side: the category is none of those that are known
+
+
 @jitable
-def category_side(node, bits, number):
-    """bits: [number of words, words of those that go left …, words of those that are known …]; one
-    that is not known goes where missing values go."""
-    start = node["bits"]
+def set_side(bits, start, number):
+    """The side of a category, of the set that stands in bits from `start` on: [number of words,
+    words of those that go left …, words of those that are known …]."""
     n_words = np.int64(bits[start])
     if not 0.0 <= number < 64 * n_words or number != np.floor(number):
-        return node["missing"] & np.uint8(SIDE)
+        return NOT_KNOWN
     category = np.int64(number)
     place, bit = start + 1 + (category >> 6), np.uint64(category & 63)
     if (bits[place + n_words] >> bit) & np.uint64(1) == np.uint64(0):
-        return node["missing"] & np.uint8(SIDE)
+        return NOT_KNOWN
     return np.uint8(RIGHT) - np.uint8((bits[place] >> bit) & np.uint64(1))
+
+
+@jitable
+def category_side(node, bits, number):
+    """One that is not known goes where missing values go."""
+    side = set_side(bits, node["bits"], number)
+    return node["missing"] & np.uint8(SIDE) if side == NOT_KNOWN else side
 
 
 # ---- no question -------------------------------------------------------------------------------

@@ -89,9 +89,11 @@ def is_enough(scratch, way, number, look, least):
     """Does a set leave enough rows on both sides, whichever way missing ones go?"""
     if way == BEGINNINGS:
         return admits_either(scratch.groups, look, number, least)
-    start, n_known, inside = scratch.categories.start, look.n_known, 0
-    for g in range(n_known):
-        if holds(way, number, n_known, g, g):
+    start, n_known = scratch.categories.start, look.n_known
+    first, end = (0, n_known) if way == MASKS or number == n_known else (number, number + 1)
+    inside = 0
+    for g in range(first, end):
+        if way == SINGLES or holds(way, number, n_known, g, g):
             inside += start[g + 1] - start[g]
     outside, n_missing = start[n_known] - inside, start[look.n_groups] - start[n_known]
     if inside >= least <= outside + n_missing:

@@ -7,9 +7,9 @@ of its weight: only such a row *branches*, and has *visits* instead of a path, a
 one go too.
 
 What walks is made by factories. For a *plain* forest, each of whose nodes compares one feature
-with one cut, it is quick and compiles quickly; for any other, and for rows that branch, it is
-composed from the kinds of nodes in `questions.KINDS`. So `plain` is a walk, or whether there is a
-short one.
+with one cut, or with one set of categories, it is quick and compiles quickly; for any other, and
+for rows that branch, it is composed from the kinds of nodes in `questions.KINDS`. So `plain` is a
+walk, or whether there is a short one.
 """
 
 from collections.abc import Callable
@@ -19,13 +19,14 @@ import numpy as np
 
 from forestlab.core.arrays import BOTH, LEAF, LEFT, SIDE
 from forestlab.core.jit import jitable, made_from, prefetch
-from forestlab.core.questions import KINDS, side_finder
+from forestlab.core.questions import KINDS, NOT_KNOWN, set_side, side_finder
 
 NO_DEPTH = 2**31 - 1  # deeper than any tree
 TILE = 128  # rows that go through a tree together
 
 
-GENERAL, SHORT, SHORT_SOME = 0, 1, 2  # walks; the last asks whether a value is missing
+# Walks. SHORT_SOME asks whether a value is missing, SHORT_SETS also for categories.
+GENERAL, SHORT, SHORT_SOME, SHORT_SETS = 0, 1, 2, 3
 
 LEAST = 1 / 64  # of a row, that goes its own way
 
@@ -76,6 +77,34 @@ def short_stepper(some: bool) -> Callable:
 
 
 @jitable
+def step_sets(forest, t, X, rows, ends, active, n_active):
+    """As `step_short`, in a forest some of whose nodes ask about categories."""
+    steps, first, first_bit = forest.steps, forest.first_node[t], forest.first_bit[t]
+    n_moved = np.int64(0)
+    for a in range(n_active):
+        k = np.uint64(active[a])
+        i = np.uint64(ends[k])
+        step = steps[i]
+        feature, is_inner = np.int64(step["feature"]), step["feature"] != -1
+        column = np.uint64(feature if feature >= 0 else ~feature - 1)
+        value = X[np.uint64(rows[k]), column if is_inner else np.uint64(0)]
+        left, right = i + np.uint64(1), np.uint64(first + step["right"])
+        child = left if value <= step["cut"] else right
+        is_known = not np.isnan(value)
+        if feature < -1:
+            side = set_side(forest.bits, first_bit + np.int64(step["cut"]), value)
+            is_known = side != NOT_KNOWN
+            child = left if side == LEFT else right
+        if is_inner and not is_known:
+            child = left if forest.nodes[i]["missing"] & SIDE == LEFT else right
+        prefetch(steps, child)
+        ends[k] = child if is_inner else i
+        active[n_moved] = k
+        n_moved += is_inner
+    return n_moved
+
+
+@jitable
 def start_down(first, n_rows, ends, active):
     for k in range(n_rows):
         ends[k] = first
@@ -90,6 +119,8 @@ def walk_for(forest, X) -> int:
     """The quickest walk that is right for rows of X."""
     if not is_plain(forest):
         return GENERAL
+    if len(forest.bits) > 0:  # any row may have a category that a node does not know
+        return GENERAL if branches(forest) else SHORT_SETS
     values = X.data if hasattr(X, "indptr") else X  # of a sparse matrix what it stores
     if values.dtype.kind != "f" or not np.isnan(values.min(initial=0.0)):
         return SHORT
@@ -105,7 +136,7 @@ def branches(forest) -> bool:
 def level_stepper(plain: int) -> Callable:
     """What takes rows down a level, whatever the nodes ask."""
     if plain:
-        return short_stepper(plain == SHORT_SOME)
+        return step_sets if plain == SHORT_SETS else short_stepper(plain == SHORT_SOME)
     side_of = side_finder()
 
     @jitable

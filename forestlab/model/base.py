@@ -49,6 +49,7 @@ from forestlab.model.frames import Table
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
 from forestlab.model.values import inside
 from forestlab.tree.grown import visits
+from forestlab.tree.levels import refuse_dicts
 from forestlab.tree.view import TreeView
 
 
@@ -290,21 +291,34 @@ class Model(BaseEstimator):
         """X and y to train on, as scikit-learn checks them; categories as their numbers."""
         more |= self._numbers()
         if table is None:
-            return validate_data(self, X, y, **more)
-        validate_data(self, X, y, skip_check_array=True)  # names, and how many
-        return check_X_y(frames.encoded(table)[0], y, estimator=self, **more)
+            X, y = validate_data(self, X, y, **more)
+        else:
+            validate_data(self, X, y, skip_check_array=True)  # names, and how many
+            X, y = check_X_y(frames.encoded(table)[0], y, estimator=self, **more)
+        self._require_known(X)
+        return X, y
 
     def _check_X(self, X) -> Any:
         check_is_fitted(self, "forest_")
+        refuse_dicts(X)
         categories = getattr(self, "categories_", None)
         if categories is None:
-            return validate_data(self, X, reset=False, **self._numbers())
+            X = validate_data(self, X, reset=False, **self._numbers())
+            self._require_known(X)
+            return X
         columns = frames.columns_of(X)
         validate_data(self, X, reset=False, skip_check_array=True)  # names, and how many
         X, unseen = frames.encoded(Table(columns, categories))
         X = check_array(X, estimator=self, input_name="X", **self._numbers())
+        self._require_known(X)
         X[unseen] = np.nan  # only now: it is no error, whatever `missing` says
         return X
+
+    def _require_known(self, X) -> None:
+        """Refuse missing values, if there may be none."""
+        if not self._allows_nan():
+            names = getattr(self, "feature_names_in_", range(X.shape[1]))
+            frames.require_known(X, names, "missing" in signature(type(self)).parameters)
 
     @property
     def is_categorical_(self) -> np.ndarray | None:
@@ -318,7 +332,7 @@ class Model(BaseEstimator):
         return {
             "accept_sparse": ("csr", "csc") if self.takes_sparse else False,
             "dtype": "numeric",
-            "ensure_all_finite": "allow-nan" if self._allows_nan() else True,
+            "ensure_all_finite": "allow-nan",  # see `_require_known`
         }
 
     def _allows_nan(self) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from forestlab.core.options import is_whole, listed
@@ -27,6 +28,7 @@ from forestlab.tree.levels import (
     families,
     is_missing,
     numbered,
+    refuse_dicts,
     require_few,
 )
 
@@ -62,6 +64,7 @@ def read(X, categorical_features=FROM_DTYPE) -> Table | None:
     ----------
     categorical_features : "from_dtype", names, numbers, a mask, or None, as in the estimators
     """
+    refuse_dicts(X)
     by_kind = isinstance(categorical_features, str) and categorical_features == FROM_DTYPE
     unsaid = by_kind or categorical_features is None
     if unsaid and _is_plain(X):
@@ -72,6 +75,8 @@ def read(X, categorical_features=FROM_DTYPE) -> Table | None:
         chosen = np.array([column.is_category for column in columns])
     else:
         chosen = chosen_columns(categorical_features, columns, _is_frame(X))
+        if not any(chosen):
+            _refuse_words(columns, categorical_features)
     if not any(chosen):
         return None
     pairs = zip(columns, chosen, strict=True)
@@ -86,6 +91,51 @@ def require_numbers(X, who: str) -> None:
                 f"{who} takes numbers alone; column {column.name!r} holds categories: make numbers "
                 "of them, or leave it out."
             )
+
+
+def _refuse_words(columns: Iterable[Column], given) -> None:
+    """Where no column is one of categories, by what was given."""
+    for column in columns:
+        try:
+            _as_numbers(column)
+        except ValueError as error:
+            raise ValueError(
+                f"categorical_features={given!r} takes all columns for numbers; column "
+                f"{column.name!r} holds others, such as {_first_word(column)!r}: name it in "
+                f"categorical_features, or say {FROM_DTYPE!r}."
+            ) from error
+
+
+def _first_word(column: Column) -> Any:
+    """The first value of a column that is no number."""
+    for value in _some(column):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return None
+
+
+def require_known(X, names, has_option: bool) -> None:
+    """Refuse missing values in numbers, be they sparse or not.
+
+    Parameters
+    ----------
+    names : (n_features,) of the columns
+    has_option : `missing` is an option of the estimator's
+    """
+    values = X.data if issparse(X) else X
+    if values.dtype.kind != "f" or not np.isnan(values.min(initial=0.0)):
+        return
+    rows, columns = (X != X).nonzero()  # NaN alone differs from itself
+    where = f"X holds NaN in column {names[columns.min()]!r}, row {rows[columns.argmin()]}"
+    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    if has_option:
+        raise ValueError(
+            f"missing='error' refuses missing values; {where}{more}: choose missing='learned', "
+            "'branch' or 'both', or fill them in."
+        )
+    raise ValueError(f"missing values are not taken; {where}{more}: fill them in.")
 
 
 def _some(column: Column) -> list:

@@ -10,6 +10,8 @@ from numbers import Real
 
 import numpy as np
 
+from forestlab.core.options import listed
+
 UNSEEN = -1.0  # in place of a level's number: a value that is none of the levels
 MOST_LEVELS = 65_535
 NUMERIC = "biuf"  # kinds of numpy's types, booleans among them
@@ -151,6 +153,38 @@ def row_numbers(X, levels: list[np.ndarray | None], names: list[str]) -> np.ndar
             found[:, j] = numbered(rows[:, j], own, names[j])
             found[found[:, j] == UNSEEN, j] = np.nan
     return found
+
+
+def refuse_dicts(X) -> None:
+    """Refuse rows that are dicts where a table is asked for."""
+    is_row = isinstance(X, dict)
+    if is_row or (isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)):
+        raise ValueError(
+            f"X must be a table of rows; got {'a dict' if is_row else 'a list of dicts'}: make it "
+            f"one by pandas.DataFrame({'[row]' if is_row else 'rows'})."
+        )
+
+
+def row_of(x, names: list[str]) -> list:
+    """The values of one row in the order of the features: it may be a list or an array of them, a
+    dict or a series that has their names, or a table of one row."""
+    if hasattr(x, "columns") and hasattr(x, "to_numpy"):
+        rows = x.to_numpy()
+        if len(rows) != 1:
+            raise ValueError(f"x must be one row; got a table of {len(rows)}.")
+        x = dict(zip(x.columns, rows[0], strict=True))
+    if not hasattr(x, "keys"):
+        return list(x)
+    by_name = {str(name): x[name] for name in x.keys()}  # noqa: SIM118 (of a series, not its values)
+    if isinstance(x, dict) or set(by_name) == set(names):
+        lacking = [name for name in names if name not in by_name]
+        if lacking:
+            raise ValueError(
+                f"x must have a value for each feature, {listed(names)}; there is none of "
+                f"{listed(lacking)}."
+            )
+        return [by_name[name] for name in names]
+    return list(x)
 
 
 def same_levels(some: list | None, others: list | None) -> bool:

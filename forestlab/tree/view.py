@@ -26,7 +26,7 @@ from forestlab.core.questions import (
 from forestlab.core.tasks import TASKS, require_task
 from forestlab.core.walk import NO_DEPTH
 from forestlab.forest import Reached, reached
-from forestlab.tree.levels import is_missing, row_numbers
+from forestlab.tree.levels import is_missing, refuse_dicts, row_numbers, row_of
 
 SIDES = {"left": LEFT, "right": RIGHT, "both": BOTH}
 DEEPEST_INDENT = 60  # levels; deeper lines only count the rest, else text grows as depth squared
@@ -231,6 +231,7 @@ class TreeView:
 
     def _reached(self, X, depth: int | None) -> Reached:
         """Where each row ends."""
+        refuse_dicts(X)
         X = X if issparse(X) else self._numbers(X)
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             n = count(len(self.feature_names), "feature")
@@ -244,8 +245,14 @@ class TreeView:
         return np.require(X, np.float64, ["C", "W"])
 
     def walk(self, x, depth: int | None = None) -> list[Step]:
-        """The nodes that row x meets, from the root to its end, or to that with most of it."""
-        x = list(x)
+        """The nodes that row x meets, from the root to its end, or to that with most of it.
+
+        Parameters
+        ----------
+        x : (n_features,) values in the order of the features; or a dict, a series or a data frame
+            of one row, which has them by name
+        """
+        x = row_of(x, self.feature_names)
         end, row = int(self._ends([x], depth)[0]), self._numbers([x])[0]
         i, steps = 0, []
         while i != end:
@@ -256,7 +263,7 @@ class TreeView:
         return [*steps, Step(end, None, None, self.value_of(end))]
 
     def explain(self, x, depth: int | None = None) -> str:
-        """The walk of row x, a line a step: x0 ≤ 7? 8 → no"""
+        """The walk of row x, as `walk` takes it, a line a step: x0 ≤ 7? 8 → no"""
         *asked, end = self.walk(x, depth)
         lines = [
             f"{step.question}? {self._asked_text(step.node, step.value)}"

@@ -6,6 +6,7 @@ from small import as_bytes, data_for, for_each_task, forest_for
 
 from forestlab.core.arrays import (
     AXIS,
+    CATEGORY,
     LEAF,
     LEFT,
     NODE,
@@ -18,7 +19,7 @@ from forestlab.core.arrays import (
     tree_of,
     with_steps,
 )
-from forestlab.core.walk import GENERAL, SHORT, SHORT_SOME, make_frontier, walk_for  # fmt: skip
+from forestlab.core.walk import GENERAL, SHORT, SHORT_SETS, SHORT_SOME, make_frontier, walk_for
 from forestlab.tree.handmade import build_tree
 
 
@@ -127,7 +128,6 @@ def test_the_short_walk_holds_the_cuts():
     "question",
     [
         {"feature": 1, "between": [0, 1]},
-        {"feature": 1, "in": [1]},
         {"weights": {"a": 1, "b": 1}, "cut": 0},
     ],
     ids=str,
@@ -136,6 +136,25 @@ def test_one_other_question_and_there_is_no_short_walk(question):
     forest = planted(**question)
     assert len(forest.steps) == 0
     assert forest.steps.dtype == STEP
+
+
+def test_the_short_walk_says_where_sets_stand():
+    """Each in the pool of its own tree, of which the second here begins behind the first."""
+    tree = build_tree({"feature": 1, "in": [1, 70], "left": 1, "right": 2}, ["a", "b"]).tree
+    below = {"feature": 0, "in": [3], "left": 3, "right": 4}
+    other = build_tree({"feature": 1, "in": [5], "left": 2, "right": below}, ["a", "b"]).tree
+    forest = plant([tree, other])
+    inner = forest.nodes["kind"] == CATEGORY
+    assert inner.tolist() == [True, False, False, True, False, True, False, False]
+    assert forest.steps["feature"].tolist() == [-3, -1, -1, -3, -1, -2, -1, -1]
+    assert forest.steps["right"].tolist() == forest.nodes["right"].tolist()
+    np.testing.assert_array_equal(forest.steps["cut"][inner], forest.nodes["bits"][inner])
+    assert forest.first_bit[1] > 0
+    assert forest.nodes["bits"][5] > 0
+    known, lacking = np.zeros((3, 2)), np.full((3, 2), np.nan)
+    assert [walk_for(forest, X) for X in (known, lacking)] == [SHORT_SETS, SHORT_SETS]
+    both = planted(feature=1, missing="both", missing_share=0.5, **{"in": [1]})
+    assert walk_for(both, known) == GENERAL  # which has a category that may be none of its own
 
 
 def test_rows_without_missing_values_walk_short_where_others_would_branch():

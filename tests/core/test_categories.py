@@ -18,6 +18,7 @@ from forestlab.core import levels as core_levels
 from forestlab.core.arrays import CATEGORY, LEAF, SIDE, plant
 from forestlab.core.encode import encode_some
 from forestlab.core.levels import STEPS, find_direction, sort_places
+from forestlab.core.walk import GENERAL, SHORT_SETS, walk_for
 from forestlab.forest import ends, grow_forest, grow_trees, prepare
 
 # The kernel that quick tests compile anyway.
@@ -187,6 +188,26 @@ def test_a_level_that_a_node_has_not_seen_goes_where_missing_values_go():
             unseen[::2, j], unseen[1::2, j] = n_levels - 1, 10 * n_levels
     lacking = np.where(np.array(LEVELS) > 0, np.nan, unseen)
     assert (ends(plant([tree]), unseen) == ends(plant([tree]), lacking)).all()
+
+
+def test_the_short_walk_ends_where_the_general_one_does():
+    """Rows with levels that are there, unseen, beyond all words, negative, no whole numbers, or
+    missing; through several trees, each with a pool of its own."""
+    X, y, weights, _ = data_of(CASE, N_ROWS)
+    recipe = recipe_of(CASE, N_ROWS)
+    trees = [
+        grow_trees(prepare(X, np.roll(y, k), recipe, weights), recipe, SEED, 0, 1)[0]
+        for k in range(3)
+    ]
+    forest = plant(trees)
+    rng = np.random.default_rng(0)
+    odd = rng.choice([-1.0, 0.5, 3.0, 63.0, 64.0, 1e6, np.inf, np.nan], X.shape)
+    rows = np.where(rng.random(X.shape) < 0.3, odd, X)
+    assert walk_for(forest, rows) == SHORT_SETS
+    by_nodes = forest._replace(steps=forest.steps[:0])
+    assert walk_for(by_nodes, rows) == GENERAL
+    assert all((tree.nodes["kind"] == CATEGORY).sum() > 5 for tree in trees)
+    np.testing.assert_array_equal(ends(forest, rows), ends(by_nodes, rows))
 
 
 # ---- room --------------------------------------------------------------------------------------

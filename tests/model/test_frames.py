@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -224,8 +225,6 @@ def test_strings_stay_strings_numbers_numbers_and_booleans_booleans():
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (None, []),
-        ([], []),
         (["colour"], ["colour"]),
         (np.array(["age", "colour"]), ["colour", "age"]),
         ([1, 4], ["colour", "age"]),
@@ -236,11 +235,7 @@ def test_strings_stay_strings_numbers_numbers_and_booleans_booleans():
 def test_columns_by_name_by_number_and_by_mask(given, expected):
     X = as_pandas(columns())
     found = read(X, given)
-    names = (
-        []
-        if found is None
-        else [n for n, own in zip(X, found.levels, strict=True) if own is not None]
-    )
+    names = [n for n, own in zip(X, found.levels, strict=True) if own is not None]
     assert names == expected
 
 
@@ -286,6 +281,38 @@ def test_what_categorical_features_may_not_be(case, text):
     X = case.get("made", as_pandas)(columns())
     with pytest.raises(ValueError, match=text):
         read(X, case["given"])
+
+
+@pytest.mark.parametrize("none", [None, []])
+def test_words_are_named_where_no_column_may_hold_categories(none):
+    X, y = pd.DataFrame({"a": ["1.5", "2", None], "c": ["x", None, "3"]}), [0, 1, 1]
+    with pytest.raises(
+        ValueError,
+        match=rf"^categorical_features={re.escape(str(none))} takes all columns for numbers; "
+        r"column 'c' holds others, such as 'x': name it in categorical_features, or say "
+        r"'from_dtype'\.$",
+    ):
+        TreeClassifier(categorical_features=none).fit(X, y)
+    numbers = TreeClassifier(categorical_features=none).fit(X[["a"]], y)
+    assert numbers.is_categorical_ is None
+    assert numbers.predict(X[["a"]]).tolist() == y
+
+
+@pytest.mark.parametrize(
+    ("X", "text"),
+    [
+        ({"a": 1}, r"table of rows; got a dict: make it one by pandas.DataFrame\(\[row\]\)"),
+        (
+            [{"a": 1}],
+            r"table of rows; got a list of dicts: make it one by pandas.DataFrame\(rows\)",
+        ),
+    ],
+)
+def test_dicts_are_no_table(X, text):
+    tree = TreeClassifier().fit(pd.DataFrame({"a": [1, 2]}), [0, 1])
+    for asked in (tree.predict, tree.tree_.predict, lambda X: tree.fit(X, [0])):
+        with pytest.raises(ValueError, match=text):
+            asked(X)
 
 
 HOLDING = {
@@ -423,9 +450,13 @@ def test_one_that_training_did_not_see_goes_where_missing_values_go(missing):
     if missing == "learned":
         assert tree.predict(lacking).tolist() == [1]
     else:
-        with pytest.raises(ValueError, match="Input X contains NaN"):
+        with pytest.raises(
+            ValueError, match="missing='error' refuses missing values; X holds NaN in column 'c'"
+        ):
             tree.predict(lacking)
-        with pytest.raises(ValueError, match="Input X contains NaN"):
+        with pytest.raises(
+            ValueError, match="missing='error' refuses missing values; X holds NaN in column 'c'"
+        ):
             TreeClassifier(missing=missing).fit(pd.DataFrame({"c": [*"aabbb", None]}), y)
 
 

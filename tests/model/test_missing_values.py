@@ -11,7 +11,14 @@ from sklearn.datasets import load_digits, make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import train_test_split
 
-from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, load
+from forestlab import (
+    DensityForest,
+    ForestClassifier,
+    ForestRegressor,
+    TreeClassifier,
+    TreeRegressor,
+    load,
+)
 from forestlab.core.arrays import tree_of
 from forestlab.core.walk import GENERAL, SHORT, walk_for
 
@@ -206,11 +213,17 @@ def test_what_cannot_be_said_of_rows_that_go_both_ways_is_refused():
 
 def test_they_are_refused_where_they_are_an_error():
     X, y = small()
-    with pytest.raises(ValueError, match="contains NaN"):
-        TreeClassifier(missing="error").fit(X, y)
     known = TreeClassifier(missing="error").fit(np.nan_to_num(X), y)
-    with pytest.raises(ValueError, match="contains NaN"):
-        known.predict(X)
+    one = np.nan_to_num(X)
+    one[3, 2] = np.nan
+    for lacking, where in ((one, "column 2, row 3:"), (X, r"column \d, row \d+ and \d+ more:")):
+        text = f"^missing='error' refuses missing values; X holds NaN in {where} choose missing="
+        for asked in (known.predict, lambda X: TreeClassifier(missing="error").fit(X, y)):
+            with pytest.raises(ValueError, match=text):
+                asked(lacking)
+    density = DensityForest(2).fit(np.nan_to_num(X))
+    with pytest.raises(ValueError, match=r"^missing values are not taken; X holds NaN in column 2"):
+        density.score_samples(one)
     with pytest.raises(ValueError, match="infinity"):
         TreeClassifier().fit(np.where(np.isnan(X), np.inf, X), y)
     with pytest.raises(ValueError, match="'error', 'learned', 'branch', 'both'; got 'drop'"):

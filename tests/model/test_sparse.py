@@ -312,7 +312,9 @@ def test_distances_of_sparse_rows_are_not_measured(kind):
 
 def test_missing_and_infinite_values_are_refused_as_of_dense_rows():
     X, y = data_for(TreeClassifier, missing=True)
-    with pytest.raises(ValueError, match="contains NaN"):
+    with pytest.raises(
+        ValueError, match=r"missing='error' refuses .* NaN in column \d+, row \d+ and"
+    ):
         TreeClassifier(missing="error").fit(sparse.csr_array(X), y)
     with pytest.raises(ValueError, match="infinity"):
         TreeClassifier().fit(sparse.csr_array(np.where(np.isnan(X), np.inf, X)), y)

@@ -72,11 +72,11 @@ ALL_TRAINED_ON = ("fruits",)
 
 
 @pytest.mark.parametrize(
-    "model",
-    [name if name == "forest" else pytest.param(name, marks=pytest.mark.long) for name in MODELS],
+    ("model", "study"),
+    [("forest", "light"), *(pytest.param(name, "full", marks=pytest.mark.long) for name in MODELS)],
 )
-def test_every_dataset_goes_with_every_model(model):
-    small = ["tracking=none", "n_jobs=1", "n_estimators=3"]
+def test_every_dataset_goes_with_every_model(model, study):
+    small = ["tracking=none", "n_jobs=1", "n_estimators=3", f"study={study}"]
     for name in sorted(set(LOADERS) - {*DOWNLOADED, *GIVEN}):
         rows = [] if name in FEWER else ["dataset.n_samples=120"]
         config = composed(f"model={model}", f"dataset={name}", *rows, *small)

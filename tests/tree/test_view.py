@@ -4,6 +4,8 @@ import builtins
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from forestlab.core.arrays import Limits
@@ -91,6 +93,21 @@ def test_explain():
         "salary ≤ 50000? 60000 → no\ncommute ≤ 1? 1.5 → no\nprediction: decline"
     )
     assert view.explain([NAN, 0.5, 1]).startswith("salary ≤ 50000? missing → no\n")
+
+
+def test_a_row_may_have_its_values_by_name():
+    view = build_tree(JOB_OFFER)
+    assert view.feature_names == ["salary", "commute", "free coffee"]
+    row = {"free coffee": 1, "commute": 1.5, "salary": 60000}
+    told = view.explain([60000, 1.5, 1])
+    table = pd.DataFrame([row])
+    for x in (row, pd.Series(row), table, pl.DataFrame([row]), row | {"name": "Ada"}):
+        assert view.explain(x) == told
+    assert view.explain(pd.Series([60000, 1.5, 1])) == told
+    with pytest.raises(ValueError, match=r"'free coffee'; there is none of 'commute'"):
+        view.explain({"salary": 1, "free coffee": 1})
+    with pytest.raises(ValueError, match=r"x must be one row; got a table of 2"):
+        view.explain(pd.concat([table, table]))
 
 
 def test_job_offer():
