@@ -42,7 +42,7 @@ def cut(model, given: dict[str, Any]):
     recipe = model.recipe_._replace(**parameters.stopping(params, model.recipe_, model.n_rows_))
     _require_stricter(model.recipe_, recipe, given)
     shorter = copy.copy(model).set_params(**given)
-    shorter._forget("_made", "_pruned")
+    shorter._forget("_made", "_pruned", "node_losses_")
     shorter._forget_oob()
     n_jobs = parameters.n_threads(model.n_jobs)
     shorter.forest_, shorter.recipe_ = cut_forest(model.forest_, rules_of(recipe), n_jobs), recipe
