@@ -256,7 +256,7 @@ def before(model, whole: Forest, recipe: Recipe, found: dict[str, Any]) -> dict[
     sizes = np.diff(whole.first_node)
     known = getattr(model, "n_nodes_before_", None) if model.warm_start else None
     if found["forest_"] is whole and known is None:
-        return {"_pruned": None}
+        return {}
     sizes = sizes if known is None else np.concatenate([known, sizes[len(known) :]])
     last = vars(model).get("_pruned") if known is not None else None
     pruned = Pruned(
