@@ -98,10 +98,9 @@ def collapsed(tree: Tree, leaf: np.ndarray) -> Tree:
 
 def _leaves(nodes: np.ndarray) -> np.ndarray:
     """Nodes as leaves with the same rows."""
-    leaves = np.zeros(len(nodes), NODE)
-    blank = leaves[:1].copy()
+    blank = np.zeros(1, NODE)
     write_leaf(blank[0])
-    leaves[:] = blank
+    leaves = np.repeat(blank, len(nodes))
     for field in ("n_rows", "weight", "impurity"):
         leaves[field] = nodes[field]
     return leaves

@@ -73,8 +73,14 @@ def one_hot(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def every(iris, sine, moons, twonorm, density, one_hot):
-    return [iris, sine, moons, twonorm, density, one_hot]
+def pruned(tmp_path_factory):
+    options = "study=light", "pruning=ccp", "dataset=iris", "model=tree"
+    return Studied(tmp_path_factory.mktemp("pruned"), *options, pictures=True)
+
+
+@pytest.fixture(scope="module")
+def every(iris, sine, moons, twonorm, density, one_hot, pruned):
+    return [iris, sine, moons, twonorm, density, one_hot, pruned]
 
 
 def meant(declared, name):
