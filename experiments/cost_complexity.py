@@ -20,9 +20,10 @@ each α there is a subtree, of which the document writes T₀ ⊂ T: it is T ⊂
 The document shows no numbers. Found here: the trees of the path are nested; those that
 cross-validation selects have a fraction of T₀'s leaves, are far better where data is noisy, and no
 worse where it is not. The greatest α within a standard error of the best gives still smaller trees,
-and without much noise it has its price. It does not matter much whether impurity or wrong labels
-guide the pruning. Cross-validation sees wrong labels as training does, so that its error lies above
-that of validation and test rows, whose labels are right; the best α is near theirs all the same.
+and without much noise it has its price. Whether impurity or wrong labels guide the pruning does not
+matter much; if it does, the document's way is the better one. Cross-validation sees wrong labels as
+training does, so that its error lies above that of validation and test rows, whose labels are
+right; the best α is near theirs all the same.
 """
 CLEAN, NOISY = "clean", "noisy"
 SETS = ("waveform", "friedman1")

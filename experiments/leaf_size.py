@@ -19,8 +19,8 @@ second chooses other splits too, so that no whole tree holds what it grows.
 A tree has too many leaves at one end and too few at the other, with its best between them: some 30
 of 1,000 rows here. A forest does without, if numbers are noisy: its best leaves are the smallest,
 and those of ten rows cost. With a fifth of the labels wrong larger leaves help it as well, though
-far less than a tree. As a rule for leaves a number of rows makes trees of a third of the leaves
-that it makes as a rule for nodes, and at their best, on the average of the two sets, better ones.
+far less than a tree. As a rule for nodes a number of rows makes trees of more than twice the leaves
+that it makes as a rule for leaves, and at their best, on the average of the two sets, worse ones.
 """
 SETS = {
     "waveform": "waveform, a fifth of labels wrong",

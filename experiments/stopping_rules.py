@@ -24,8 +24,8 @@ first, are a fifth. Of a single tree on noisy data any of them takes a sixth to 
 error away, and the value that 500 validation rows choose is near the best. Gain, leaves and α come
 out level, though only α looks below a node before it is cut; the number of rows in a node, which
 asks nothing about what a split is worth, does worse on the average of four sets. Depth is not
-judged apart. Forests need it less: with noisy numbers stopping changes nothing, with wrong labels
-it still helps.
+judged apart. Forests need it less: with noisy numbers stopping changes next to nothing, with wrong
+labels it still helps by a twentieth, which ten seeds could not tell at first and more did.
 """
 RULES = {  # by the parameter's name
     "max_depth": "depth",

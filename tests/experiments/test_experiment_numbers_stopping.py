@@ -74,6 +74,7 @@ def test_a_path_and_what_cross_validation_found(tmp_path):
     trees = table[table["part"] == "tree"].set_index("way")
     assert trees["alpha"].to_dict() == {"whole": 0.0, "best": 0.2}
     path = table[table["part"] == "path"]
+    assert path["alpha"].tolist() == [0.3, 0.2, 0.1, 0.0]
     assert path["leaves"].tolist() == [1.0, 2.0, 4.0, 8.0]
     assert path["valid"].tolist() == [5.0, 4.0, 3.0, 3.5]
     found = table[table["part"] == "cv"]

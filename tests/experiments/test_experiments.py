@@ -54,7 +54,8 @@ def test_every_experiment_says_what_it_is(name):
 
 # Many runs to compose: seconds each.
 LARGE = [
-    *("breiman_table2", "variants", "variants_depth", "category_splits", "extra_trees"),
+    *("breiman_table2", "variants", "variants_depth", "category_splits", "cost_complexity"),
+    *("extra_trees", "stopping_rules"),
     *("leaf_predictors", "leaf_size", "max_margin", "missing_values", "randomness_rho"),
     *("scale_and_noise", "threshold_search", "weak_learners"),
 ]
