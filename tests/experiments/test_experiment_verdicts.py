@@ -10,6 +10,7 @@ import verdict_tables_000
 import verdict_tables_002
 import verdict_tables_003
 import verdict_tables_004
+import verdict_tables_pruning
 
 import experiments
 from experiments import _variants
@@ -17,7 +18,7 @@ from experiments._verdict import Verdict
 from forestlab import run
 
 CASES = verdict_tables_000.CASES | verdict_tables_002.CASES
-CASES |= verdict_tables_003.CASES | verdict_tables_004.CASES
+CASES |= verdict_tables_003.CASES | verdict_tables_004.CASES | verdict_tables_pruning.CASES
 NAMES = experiments.names()
 
 
