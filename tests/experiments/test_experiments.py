@@ -20,6 +20,7 @@ from forestlab.run import command as run
 from forestlab.run.making import normalised
 
 NAMES = experiments.names()
+SOURCES = ("000", "001", "002", "003", "004", "Agarwal 2022", "Breiman 2001", "Geurts 2006")
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -47,7 +48,7 @@ def test_every_module_has_a_config_and_every_config_a_module():
 def test_every_experiment_says_what_it_is(name):
     experiment = experiments.load(name)
     assert 10 < len(experiments.title(experiment)) < 90
-    assert experiment.DOCUMENT in ("000", "001", "002", "003", "004", "Breiman 2001", "Geurts 2006")
+    assert experiment.DOCUMENT in SOURCES
     assert len(experiment.SAYS) > 100
     assert all(callable(getattr(experiment, step)) for step in ("table", "draw", "judge"))
 
@@ -55,9 +56,9 @@ def test_every_experiment_says_what_it_is(name):
 # Many runs to compose: seconds each.
 LARGE = [
     *("breiman_table2", "variants", "variants_depth", "category_splits", "cost_complexity"),
-    *("extra_trees", "stopping_rules"),
-    *("leaf_predictors", "leaf_size", "max_margin", "missing_values", "randomness_rho"),
-    *("scale_and_noise", "threshold_search", "weak_learners"),
+    *("extra_trees", "stopping_rules", "leaf_predictors", "leaf_size", "max_margin"),
+    *("missing_values", "randomness_rho", "scale_and_noise", "oob_pruning", "shrinkage"),
+    *("threshold_search", "weak_learners"),
 ]
 
 
