@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, Tree
+from forestlab.core.arrays import LEAF, NODE, Tree
 from forestlab.core.best_first import ranks
 from forestlab.core.heap import enter, replace_first
 from forestlab.core.jit import jitable, kernel
@@ -85,8 +85,8 @@ def collapsed(tree: Tree, leaf: np.ndarray) -> Tree:
     kept = np.zeros(len(tree.nodes), bool)
     find_kept(tree.nodes, leaf, kept)
     nodes, number = tree.nodes[kept], np.cumsum(kept) - 1
-    for i in np.flatnonzero(leaf[kept] & (nodes["kind"] != LEAF)):
-        write_leaf(nodes[i])
+    become = leaf[kept] & (nodes["kind"] != LEAF)
+    nodes[become] = _leaves(nodes[become])
     inner = nodes["kind"] != LEAF
     for child in ("left", "right"):
         nodes[child][inner] = number[nodes[child][inner]]
@@ -94,6 +94,17 @@ def collapsed(tree: Tree, leaf: np.ndarray) -> Tree:
     gains = np.where(inner, tree.gains[kept], 0.0) if len(tree.gains) else tree.gains
     params, bits = _with_params(tree.params, nodes), _with_bits(tree.bits, nodes)
     return Tree(nodes, tree.stats[kept], params, bits, means, gains)
+
+
+def _leaves(nodes: np.ndarray) -> np.ndarray:
+    """Nodes as leaves with the same rows."""
+    leaves = np.zeros(len(nodes), NODE)
+    blank = leaves[:1].copy()
+    write_leaf(blank[0])
+    leaves[:] = blank
+    for field in ("n_rows", "weight", "impurity"):
+        leaves[field] = nodes[field]
+    return leaves
 
 
 def _with_params(pool: np.ndarray, nodes: np.ndarray) -> np.ndarray:

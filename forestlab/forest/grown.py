@@ -43,6 +43,13 @@ class Grown(NamedTuple):
         return n_trees(self.forest)
 
     @property
+    def is_whole(self) -> bool:
+        """Are the trees as they grew? Such that were cut back, cut further, are not those of a
+        fit."""
+        recipe = self.recipe
+        return self.pruned is None and not recipe.limits.max_leaf_nodes and not recipe.ccp_alpha
+
+    @property
     def n_answers(self) -> int:
         """Classes, or targets."""
         return TASKS[self.task].n_answers(self.forest.stats.shape[1])

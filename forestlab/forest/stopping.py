@@ -6,8 +6,7 @@ one above it: so a row's walk passes the answers at all values of a rule as it p
 depths.
 """
 
-from collections.abc import Callable
-from itertools import chain, pairwise
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -44,14 +43,48 @@ class Path(NamedTuple):
     leaves: np.ndarray  # (G,) mean number of leaves of a tree
 
 
-def paths_of(forest: Forest, cost: str = "criterion", n_values: int = N_VALUES) -> dict[str, Path]:
+class Numbers(NamedTuple):
+    """What decides, for each of the n nodes of a forest that ask, where it opens; (n,) each."""
+
+    asks: np.ndarray  # (n_nodes,) bool
+    depth: np.ndarray  # int64
+    n_rows: np.ndarray  # int64
+    rank: np.ndarray  # int64, in best-first growing
+    least: np.ndarray  # float64: least gain from the root down to it
+    alpha: np.ndarray  # float64: from which on it asks no more
+
+
+def paths_of(
+    forest: Forest, cost: str = "criterion", n_values: int = N_VALUES, n_jobs: int = 1
+) -> dict[str, Path]:
     """The paths of all rules, by their names; of one that the forest does not know enough for (see
     `core.arrays` on gains), none."""
-    grid = leaves_grid(_most_leaves(forest), n_values)
-    found = {"depth": depth_path(forest), "split_size": split_size_path(forest, n_values)}
+    grid, numbers = leaves_grid(_most_leaves(forest), n_values), numbers_of(forest, cost, n_jobs)
+    n_rows = forest.nodes["n_rows"][forest.first_node[:-1]]
+    found = [depth_path(numbers), split_size_path(numbers, int(n_rows.min()), n_values)]
     if len(forest.gains):
-        found |= {"gain": gain_path(forest, grid), "leaves": leaves_path(forest, grid)}
-    return found | {"alpha": alpha_path(forest, grid, cost)}
+        found += [gain_path(forest, numbers, grid), leaves_path(numbers, grid)]
+    found.append(alpha_path(numbers, grid, n_trees(forest)))
+    return {path.rule: path for path in found}
+
+
+def numbers_of(forest: Forest, cost: str = "criterion", n_jobs: int = 1) -> Numbers:
+    """Found tree by tree, in threads."""
+
+    def of_tree(t: int) -> Numbers:
+        tree = tree_of(forest, t)
+        asks = tree.nodes["kind"] != LEAF
+        rank, least = np.zeros(0, np.int64), np.zeros(0)
+        if len(tree.gains):
+            rank, losses = ranks(tree.nodes, tree.gains)[asks], -tree.gains
+            hand_down(tree.nodes, losses)
+            least = -losses[asks]
+        n_rows = tree.nodes["n_rows"][asks].astype(np.int64)
+        alphas = weakest_links(tree, cost).alphas[asks]
+        return Numbers(asks, depths(tree)[asks], n_rows, rank, least, alphas)
+
+    each = list(in_threads(of_tree, range(n_trees(forest)), n_jobs))
+    return Numbers(*map(np.concatenate, zip(*each, strict=True)))
 
 
 def leaves_grid(most: int, n_values: int) -> np.ndarray:
@@ -61,84 +94,71 @@ def leaves_grid(most: int, n_values: int) -> np.ndarray:
     return np.unique(np.round(np.geomspace(2, most, n_values)).astype(np.int64))
 
 
-def depth_path(forest: Forest) -> Path:
-    deep = _of_trees(forest, depths)
-    return _path(forest, "depth", np.arange(1, deep.max() + 1), deep)
+def depth_path(numbers: Numbers) -> Path:
+    values = np.arange(1, numbers.depth.max(initial=-1) + 2)
+    return _path(numbers, "depth", values, numbers.depth)
 
 
-def split_size_path(forest: Forest, n_values: int) -> Path:
-    """From where all roots still ask to the least node that does, each value about the same share
-    of the last."""
-    n_rows = forest.nodes["n_rows"].astype(np.int64)
-    inner = n_rows[forest.nodes["kind"] != LEAF]
-    least = int(inner.min(initial=n_rows[0]))
-    most = max(least, int(n_rows[forest.first_node[:-1]].min()))
-    values = np.unique(np.round(np.geomspace(least, most, n_values)).astype(np.int64))[::-1]
-    return _path(forest, "split_size", values, np.searchsorted(-values, -n_rows))
+def split_size_path(numbers: Numbers, n_rows: int, n_values: int) -> Path:
+    """From the `n_rows` with which all roots still ask to the least node that does, each value
+    about the same share of the last."""
+    least = int(numbers.n_rows.min(initial=n_rows))
+    values = np.unique(np.round(np.geomspace(least, n_rows, n_values)).astype(np.int64))[::-1]
+    return _path(numbers, "split_size", values, np.searchsorted(-values, -numbers.n_rows))
 
 
-def leaves_path(forest: Forest, grid: np.ndarray) -> Path:
-    rank = _of_trees(forest, lambda tree: ranks(tree.nodes, tree.gains))
-    return _path(forest, "leaves", grid, np.searchsorted(grid, rank + 2))
+def leaves_path(numbers: Numbers, grid: np.ndarray) -> Path:
+    return _path(numbers, "leaves", grid, np.searchsorted(grid, numbers.rank + 2))
 
 
-def gain_path(forest: Forest, grid: np.ndarray) -> Path:
+def gain_path(forest: Forest, numbers: Numbers, grid: np.ndarray) -> Path:
     """The values that leave trees, on the average, about as many leaves as the grid says; 0."""
-    losses = _of_trees(forest, lambda tree: -tree.gains / tree.nodes["weight"][0])
-    _in_trees(forest, losses, hand_down)  # a branch gains no more than what leads to it
-    values = _values_for(forest, -losses, grid)
-    opens = np.empty(len(losses), np.int64)
-    for first, end in pairwise(forest.first_node):
-        needed = values * forest.nodes["weight"][first]  # as the grower compares
-        opens[first:end] = np.searchsorted(-needed, -forest.gains[first:end])
-    return _path(forest, "gain", values, opens)
+    roots = forest.nodes["weight"][forest.first_node[:-1]]
+    weight = np.repeat(roots, np.diff(forest.first_node) // 2)  # of a tree's nodes that ask
+    values = _values_for(numbers.least / weight, grid, n_trees(forest))
+    opens = np.zeros(len(weight), np.int64)
+    for value in values:
+        opens += numbers.least < value * weight  # as the grower compares
+    return _path(numbers, "gain", values, opens)
 
 
-def alpha_path(forest: Forest, grid: np.ndarray, cost: str = "criterion") -> Path:
+def alpha_path(numbers: Numbers, grid: np.ndarray, n_trees: int) -> Path:
     """The same of α: a node asks below its own. α = 0 collapses nothing, as in scikit-learn."""
-    alphas = _of_trees(forest, lambda tree: weakest_links(tree, cost).alphas)
     # A little more than those of nodes: what is equal but for rounding collapses together.
-    values = _values_for(forest, alphas, grid) * (1.0 + 1e-9)
-    opens = np.searchsorted(-values, -alphas, side="right")
-    return _path(forest, "alpha", values, np.minimum(opens, len(values) - 1))
+    values = _values_for(numbers.alpha, grid, n_trees) * (1.0 + 1e-9)
+    opens = np.searchsorted(-values, -numbers.alpha, side="right")
+    return _path(numbers, "alpha", values, np.minimum(opens, len(values) - 1))
 
 
-def alphas_of(forest: Forest, n_values: int, cost: str) -> np.ndarray:
+def alphas_of(forest: Forest, n_values: int, cost: str, n_jobs: int = 1) -> np.ndarray:
     """The values of its path, and before them that which leaves no tree more than its root."""
-    alphas = _of_trees(forest, lambda tree: weakest_links(tree, cost).alphas)
-    values = _values_for(forest, alphas, leaves_grid(_most_leaves(forest), n_values))
-    return np.append(alphas.max(), values) if alphas.max() > 0.0 else values
+    alphas = numbers_of(forest, cost, n_jobs).alpha
+    grid = leaves_grid(_most_leaves(forest), n_values)
+    values = _values_for(alphas, grid, n_trees(forest))
+    most = alphas.max(initial=0.0)
+    return np.append(most, values) if most > 0.0 else values
 
 
 def _most_leaves(forest: Forest) -> int:
     return int(np.diff(forest.first_node).max() // 2 + 1)
 
 
-def _values_for(forest: Forest, numbers: np.ndarray, grid: np.ndarray) -> np.ndarray:
+def _values_for(numbers: np.ndarray, grid: np.ndarray, n_trees: int) -> np.ndarray:
     """Falling values, the last 0; each is exceeded by the numbers of as many nodes of a tree as, on
-    the average, make so many leaves."""
-    asked = np.sort(numbers[forest.nodes["kind"] != LEAF])[::-1]
-    places = (grid[:-1] - 1) * n_trees(forest)
-    places = places[places < len(asked)]
+    the average, make so many leaves. `numbers` are of nodes that ask."""
+    places = (grid[:-1] - 1) * n_trees
+    places = places[places < len(numbers)]
+    found = np.partition(-numbers, np.concatenate([places, places - 1])) if len(places) else numbers
+    next_one, last = (np.sqrt(np.maximum(-found[at], 0.0)) for at in (places, places - 1))
     # Midway between the last that asks and the next, so that another forest's nodes near them do.
-    values = np.sqrt(np.maximum(asked[places], 0.0)) * np.sqrt(np.maximum(asked[places - 1], 0.0))
+    values = next_one * last
     return np.append(np.unique(values[values > 0.0])[::-1], 0.0)
 
 
-def _path(forest: Forest, rule: str, values: np.ndarray, opens: np.ndarray) -> Path:
-    opens = opens.astype(np.int32)
-    opens[forest.nodes["kind"] == LEAF] = len(values)
-    _in_trees(forest, opens, hand_down)
-    n_open = np.cumsum(np.bincount(opens, minlength=len(values) + 1)[: len(values)])
-    return Path(rule, values, opens, 1.0 + n_open / n_trees(forest))
-
-
-def _of_trees(forest: Forest, number: Callable) -> np.ndarray:
-    """A number for each node, found tree by tree."""
-    return np.concatenate([number(tree_of(forest, t)) for t in range(n_trees(forest))])
-
-
-def _in_trees(forest: Forest, numbers: np.ndarray, change: Callable) -> None:
-    """Change the numbers of nodes, tree by tree."""
-    for first, end in pairwise(forest.first_node):
-        change(forest.nodes[first:end], numbers[first:end])
+def _path(numbers: Numbers, rule: str, values: np.ndarray, opening: np.ndarray) -> Path:
+    """`opening` is where each node that asks opens; none does before the one above it."""
+    opens = np.full(len(numbers.asks), len(values), np.int32)
+    opens[numbers.asks] = opening
+    n_trees = len(opens) - 2 * len(opening)  # a tree has a leaf more than nodes that ask
+    n_open = np.cumsum(np.bincount(opening, minlength=len(values) + 1)[: len(values)])
+    return Path(rule, values, opens, 1.0 + n_open / n_trees)

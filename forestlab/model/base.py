@@ -155,7 +155,7 @@ class Model(BaseEstimator):
         found |= cutting.before(self, asked.forest_, recipe, found)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
-        self._forget("_made", *prunings.FOUND, *cutting.FOUND)
+        self._forget("_made", "_pruned", *prunings.FOUND, *cutting.FOUND)
         self._keep_classes(classes)
         self._keep_categories(table)
         self.__dict__.update(found, rounded_=rounded_columns(training.columns))

@@ -42,7 +42,7 @@ def cut(model, given: dict[str, Any]):
     recipe = model.recipe_._replace(**parameters.stopping(params, model.recipe_, model.n_rows_))
     _require_stricter(model.recipe_, recipe, given)
     shorter = copy.copy(model).set_params(**given)
-    shorter._forget("_made", "_pruned")
+    shorter._forget("_made", "_pruned", "node_losses_")
     shorter._forget_oob()
     n_jobs = parameters.n_threads(model.n_jobs)
     shorter.forest_, shorter.recipe_ = cut_forest(model.forest_, rules_of(recipe), n_jobs), recipe
@@ -256,7 +256,7 @@ def before(model, whole: Forest, recipe: Recipe, found: dict[str, Any]) -> dict[
     sizes = np.diff(whole.first_node)
     known = getattr(model, "n_nodes_before_", None) if model.warm_start else None
     if found["forest_"] is whole and known is None:
-        return {"_pruned": None}
+        return {}
     sizes = sizes if known is None else np.concatenate([known, sizes[len(known) :]])
     last = vars(model).get("_pruned") if known is not None else None
     pruned = Pruned(

@@ -42,8 +42,10 @@ def study(
     look = Look(
         grown, coded, outside, {}, depth_of(grown.forest) + 1, most_rows, n_jobs, count_cuts, draw
     )
-    if name == "full" and look.has_targets:  # before targets go apart: impurities are of them all
-        look = look._replace(paths=paths_of(grown.forest, grown.recipe.ccp_cost))
+    if name == "full" and look.has_targets and grown.is_whole:
+        # Before targets go apart: impurities are of them all.
+        paths = paths_of(grown.forest, grown.recipe.ccp_cost, n_jobs=n_jobs)
+        look = look._replace(paths=paths)
     if grown.n_targets == 1:
         return _found(look._replace(surfaces=_surfaces(look, name)), name, ("each", "all", "both"))
     by_target = {

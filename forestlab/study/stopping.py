@@ -163,7 +163,7 @@ def _line(way: Way, values: np.ndarray, make: Callable) -> Any:
 PART = Part(
     level="full",
     targets="both",
-    applies=lambda look: look.n_depths > 2,  # of stumps there is nothing to stop
+    applies=lambda look: look.n_depths > 2 and look.grown.is_whole,  # stumps have but one way
     find=_find,
     numbers=_numbers,
     table=_table,

@@ -465,6 +465,9 @@ def test_a_metric_or_key_that_no_run_has_is_told():
         ("rmse/valid", False),
         ("by_trees/oob_error", False),
         ("by_trees/r2_test", True),
+        ("by_leaves/accuracy_test", True),
+        ("by_alpha/rmse_test_chosen", False),
+        ("by_gain/n_leaves", False),
         ("strength/oob", True),
         ("strength_plain/oob", True),
         ("bias2/draws", False),
@@ -481,7 +484,14 @@ def test_which_values_are_the_better_ones(metric, higher):
 
 
 @pytest.mark.parametrize(
-    "metric", ["coverage/jackknife", "by_trees/oob_voters", "by_target/a/coverage/conformal"]
+    "metric",
+    [
+        "coverage/jackknife",
+        "by_trees/oob_voters",
+        "by_target/a/coverage/conformal",
+        "by_alpha/value",
+        "by_leaves/chosen",
+    ],
 )
 def test_more_of_some_is_neither_better_nor_worse(metric):
     with pytest.raises(ConfigError, match="more of it is neither better nor worse"):

@@ -11,6 +11,7 @@ import verdict_tables_002
 import verdict_tables_003
 import verdict_tables_004
 import verdict_tables_pruning
+import verdict_tables_stopping
 
 import experiments
 from experiments import _variants
@@ -18,7 +19,8 @@ from experiments._verdict import Verdict
 from forestlab import run
 
 CASES = verdict_tables_000.CASES | verdict_tables_002.CASES
-CASES |= verdict_tables_003.CASES | verdict_tables_004.CASES | verdict_tables_pruning.CASES
+CASES |= verdict_tables_003.CASES | verdict_tables_004.CASES
+CASES |= verdict_tables_pruning.CASES | verdict_tables_stopping.CASES
 NAMES = experiments.names()
 
 

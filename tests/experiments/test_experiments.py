@@ -56,8 +56,8 @@ def test_every_experiment_says_what_it_is(name):
 # Many runs to compose: seconds each.
 LARGE = [
     *("breiman_table2", "variants", "variants_depth", "category_splits", "extra_trees"),
-    *("leaf_predictors", "max_margin", "missing_values", "randomness_rho", "scale_and_noise"),
-    *("oob_pruning", "shrinkage", "threshold_search", "weak_learners"),
+    *("leaf_predictors", "leaf_size", "max_margin", "missing_values", "oob_pruning"),
+    *("randomness_rho", "scale_and_noise", "shrinkage", "threshold_search", "weak_learners"),
 ]
 
 

@@ -42,7 +42,7 @@ QUICK = {
     "numbers": ("regression", {}, {}, None),
     "two numbers": ("regression", {"n_targets": 2}, {}, None),
     "weighted classes": ("classification", {}, {}, "whole"),
-    "both ways": ("classification", {"holes": 0.3}, {"missing": "both"}, None),
+    "both ways": ("classification", {"holes": 0.3}, {"missing": "both"}, "whole"),
 }
 LONG = {
     "two of classes": ("classification", {"n_targets": 2}, {}, None),

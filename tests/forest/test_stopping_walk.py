@@ -10,7 +10,7 @@ from forestlab.core.descend import answers_kernel
 from forestlab.core.prune import Rules, collapsed
 from forestlab.core.running import answer_depths
 from forestlab.forest import Asked, DepthWalk, combined, cut_forest, paths_of
-from forestlab.forest.stopping import depth_path
+from forestlab.forest.stopping import depth_path, numbers_of
 from forestlab.forest.threads import BLOCK_ROWS
 from forestlab.study.surfaces import surfaces_of
 from forestlab.study.trees import depth_of
@@ -157,7 +157,7 @@ def test_very_deep_trees_have_wider_numbers():
     for i in reversed(range(300)):
         branch = {"feature": "a", "cut": i + 0.5, "left": {"value": float(i)}, "right": branch}
     forest = plant([build_tree(branch, ["a"]).tree])
-    path = depth_path(forest)
+    path = depth_path(numbers_of(forest))
     answering = answer_depths(forest, [(path.opens, len(path.values))], 301)
     assert answering.dtype == np.uint16
     X = np.arange(301.0)[:, None]

@@ -205,6 +205,25 @@ def stopping(world):
             yield f"by_{rule}/{metric}_test_chosen", 0, scores[best][f"{metric}_test"]
 
 
+def stopping_of_all(each, task):
+    """Of several targets, whose twins these are: means over them, and what these would choose."""
+    main, sign = MAIN[task]
+    names = {name for name, _ in each[0] if name.startswith("by_") and "trees/" not in name}
+    names = {name for name in names if "chosen" not in name}
+    found = {at: np.mean([twins[at] for twins in each]) for at in each[0] if at[0] in names}
+    for rule in {name.split("/")[0] for name in names}:
+        judge = {step: sign * value for (name, step), value in found.items()
+                 if name == f"{rule}/{main}_valid"}  # fmt: skip
+        size = {step: found[f"{rule}/n_leaves", step] for step in judge}
+        tied = [step for step in judge if judge[step] <= min(judge.values()) + 1e-12]
+        best = max(tied) if rule == "by_split_size" else min(tied)  # the strictest
+        found[f"{rule}/chosen", 0] = found.get((f"{rule}/value", best), best)
+        found[f"{rule}/n_leaves_chosen", 0] = size[best]
+        for metric in METRICS[task]:
+            found[f"{rule}/{metric}_test_chosen", 0] = found[f"{rule}/{metric}_test", best]
+    return found
+
+
 def shapes(world):
     depths = [naive.depths(nodes) for nodes, _ in world.trees]
     leaves = [np.sum(nodes["kind"] == naive.LEAF) for nodes, _ in world.trees]

@@ -23,12 +23,14 @@ LIGHT = [*OF_ALL, "confusion/test", "confusion/oob"]
 APART = {"tree/first.txt", "predictions.parquet", "oob/predictions.parquet"}
 FULL = ["strength", "coverage"]
 SURFACE = {"surface.csv", "surface.png"}
+STOPPING = {"stopping.csv", "stopping.png"}
 # What is drawn, in order: as a person turns the pages.
 FIRST = ["curves/depth", "curves/oob_by_trees"]
 UNSURE = ["uncertainty/valid", "uncertainty/test", "oob/voters", "importance", "tree/first"]
-IRIS_ORDER = [*FIRST, "confusion/test", "confusion/oob", *UNSURE, "surface", "strength",
-              "calibration/test", "calibration/oob", "coverage"]  # fmt: skip
-SINE_ORDER = [*FIRST, *UNSURE, "surface", "strength", "coverage", "band", "bias_variance"]
+IRIS_ORDER = [*FIRST, "confusion/test", "confusion/oob", *UNSURE, "surface", "stopping",
+              "strength", "calibration/test", "calibration/oob", "coverage"]  # fmt: skip
+SINE_ORDER = [*FIRST, *UNSURE, "surface", "stopping", "strength", "coverage", "band",
+              "bias_variance"]  # fmt: skip
 
 IRIS = ("dataset=iris", "n_estimators=4", "max_depth=3")
 SINE = ("dataset=sine", "dataset.n_samples=120", "n_estimators=4", "max_depth=3")
@@ -91,8 +93,9 @@ def pairs(names):
 
 def test_the_files_of_a_full_study(iris, sine):
     of_iris = [*LIGHT, *FULL, "calibration/test", "calibration/oob"]
-    assert iris.names() == pairs(of_iris) | APART | SURFACE
-    assert sine.names() == pairs([*OF_ALL, *FULL, "band", "bias_variance"]) | APART | SURFACE
+    apart = APART | SURFACE | STOPPING
+    assert iris.names() == pairs(of_iris) | apart
+    assert sine.names() == pairs([*OF_ALL, *FULL, "band", "bias_variance"]) | apart
 
 
 def test_the_files_of_a_density(density):

@@ -108,6 +108,51 @@ def test_the_surface_has_a_line_for_each_split_size_and_depth(task, name):
     pd.testing.assert_frame_equal(tables["surface.csv"], pd.DataFrame(lines))
 
 
+RULES = {
+    "max_leaf_nodes": "by_leaves",
+    "min_samples_split": "by_split_size",
+    "min_impurity_decrease": "by_gain",
+    "ccp_alpha": "by_alpha",
+}
+
+
+@worlds
+@for_each_task
+def test_ways_to_stop_have_a_line_for_each_value(task, name):
+    """Those of rules are what is logged; beside them depth, from the bare root on."""
+    found, _, tables = tables_of(task, name)
+    numbers, table = logged(found), tables["stopping.csv"]
+    assert table["rule"].unique().tolist() == ["max_depth", *RULES]
+    metrics = [f"{m}_{split}" for split, s in found.surfaces.items() for m in s.values]
+    assert table.columns.tolist() == ["rule", "value", "n_leaves", "chosen_on", *metrics]
+    for rule, prefix in RULES.items():
+        lines = table[table["rule"] == rule]
+        whole = (f"{prefix}/value", 0) not in numbers
+        steps = lines["value"].astype(int) if whole else range(len(lines))
+        assert len(set(steps)) == len(lines) > 3
+        for column in ["n_leaves", *metrics, *([] if whole else ["value"])]:
+            assert lines[column].tolist() == [numbers[f"{prefix}/{column}", i] for i in steps]
+        chosen = lines[lines["chosen_on"] == "valid"]
+        assert chosen["value"].tolist() == [numbers[f"{prefix}/chosen", 0]]
+        assert (lines["chosen_on"] == "").sum() == len(lines) - 1
+        assert (np.diff(lines["n_leaves"]) >= 0).all()
+    depths = table[table["rule"] == "max_depth"]
+    assert depths["value"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert depths["n_leaves"].iloc[0] == 1
+    assert depths["n_leaves"].iloc[-1] == numbers["trees/n_leaves", 0]
+    for column in metrics:
+        metric, split = column.rsplit("_", 1)
+        assert depths[column].tolist() == curve_of(numbers, f"{metric}/{split}")
+    assert depths.index[depths["chosen_on"] == "valid"].tolist() == [numbers["chosen/depth", 0]]
+
+
+def test_stumps_have_no_ways_to_stop():
+    X, y = rows_for("classification", 45, 1)
+    model = FORESTS["classification"](2, max_depth=1, random_state=0).fit(X, y)
+    found = study(model.grown, {"train": (X, y)}, 1, "full")
+    assert "stopping" not in found.parts
+
+
 @worlds
 @for_each_task
 def test_every_row_stands_with_its_answer(task, name):
@@ -366,6 +411,7 @@ def test_pictures_show_what_was_found(task, name, undrawn):
             {"surfaces": maps, "sizes": np.array(SIZES), "metric": main, "title": "a title"}
             | {"better": better},
         ),
+        "stopping.png": ways_shown(found, main),
         "importance.png": importances_shown(parts, name != "no bags"),
         "coverage.png": coverage_shown(task, name, parts),
     }
@@ -392,6 +438,19 @@ def test_pictures_show_what_was_found(task, name, undrawn):
     assert told["view"].tree is parts["first_tree"]
     assert told["view"].feature_names == ["a", "b", "c"]
     np.testing.assert_equal(drawn, expected)
+
+
+def ways_shown(found, main):
+    """On test rows, or else on those that choose; without the bare root."""
+    split = "test" if "test" in found.surfaces else "valid"
+    lines = {}
+    for rule, way in zip(("max_depth", *RULES), found.parts["stopping"].values(), strict=True):
+        first = int(way.n_leaves[0] == 1)
+        assert (way.n_leaves[first:] > 1).all()
+        told = way.n_leaves, way.scores[split][main], way.values
+        lines[rule] = figures.StoppingLine(*(each[first:] for each in told), way.place - first)
+    told = {"lines": lines, "metric": main, "split": split, "title": "a title", "judge": "valid"}
+    return "stopping_curves", told
 
 
 def importances_shown(parts, with_permutation):

@@ -105,6 +105,7 @@ def test_every_number_of_all_targets_is_the_mean_of_their_twins(combine, bootstr
     wanted["chosen/depth", 0] = best
     for metric in SKLEARN:
         wanted[f"chosen/{metric}_test", 0] = wanted[f"{metric}/test", best]
+    wanted |= naive_study.stopping_of_all(each, "regression")
     numbers = numbers_of(studied(combine, bootstrap)[2], {})
     assert_same([one for one in numbers if not one.name.startswith("by_target/")], wanted)
 

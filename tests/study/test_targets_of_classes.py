@@ -119,6 +119,7 @@ def test_every_number_of_all_targets_is_the_mean_of_their_twins(bootstrap):
     wanted["chosen/depth", 0] = best
     for metric in OF_CLASSES:
         wanted[f"chosen/{metric}_test", 0] = wanted[f"{metric}/test", best]
+    wanted |= naive_study.stopping_of_all(each, "classification")
     for split in found.surfaces:
         for depth in judge:
             wanted[f"exact_match/{split}", depth] = all_right(model, data, split, depth)

@@ -228,6 +228,12 @@ def test_trees_put_in_place_of_others_have_no_weights():
     np.testing.assert_allclose(model.set_params(aggregate=False).predict_proba(X), one, rtol=1e-12)
 
 
+def test_a_cut_model_has_no_losses_of_nodes_that_are_gone():
+    model = fitted(ForestClassifier, aggregate=True).set_params(aggregate=False).cut(max_depth=2)
+    with pytest.raises(ValueError, match="aggregate=True goes by out-of-bag losses"):
+        model.set_params(aggregate=True).predict(data(ForestClassifier)[0])
+
+
 # ---- keeping it --------------------------------------------------------------------------------
 
 
