@@ -26,6 +26,12 @@ and one that nothing chose does harm. There five trees gain with a small λ; out
 more, too much on friedman1, where about two of the five trees speak for such a row. All prunings do
 harm to a hundred trees there. Why, was not looked into: each tree is weighed by itself, and what is
 best for a tree need not be best for a forest. Most sets of their paper are larger.
+
+These four sets were picked from eight that were looked at on six draws each. Among those left out
+are twonorm and waveform with a fifth of the training labels wrong and right ones on test. There a
+hundred trees with λ by out-of-bag rows had a Brier score two to four hundredths above the plain
+forest's: out-of-bag rows choose for labels as noisy as their own. That λ is not worse is judged,
+and said, of the four sets alone.
 """
 SETS = {  # by data set and noise
     ("moons", 0.5): "moons",
@@ -170,7 +176,7 @@ def judge(table):
               [below(name, more("log_loss", name, FEW, "oob")) for name in CLASSES]),
         below(f"noisy friedman1, {FEW} trees, λ by out-of-bag rows: {shares}",
               squared("friedman1, noisy", FEW, "oob")),
-        every(f"{MANY} trees, λ by out-of-bag rows: {shares}; never worse",
+        every(f"{MANY} trees, λ by out-of-bag rows: {shares}; not worse on these sets",
               [below(name, squared(name, MANY, "oob"), *LITTLE) for name in SETS.values()]),
         above(f"friedman1, {FEW} trees, λ by out-of-bag rows: {shares}; too much, as about two "
               "trees speak for such a row and five for others", squared("friedman1", FEW, "oob")),

@@ -24,6 +24,20 @@ TERMINATED = 143  # exit code of SIGTERM
 logging.getLogger("failed").addHandler(logging.NullHandler())
 
 
+def notes_on(config: Config) -> Iterator[str]:
+    """What a person should know who reads the numbers of such a run."""
+    if config.pruning.name == "oob":
+        yield (
+            "pruning=oob: out-of-bag rows have chosen what is left of the trees, so what is out of "
+            "bag is optimistic; go by validation and test rows."
+        )
+    if config.pruning.ccp_alpha == "valid":
+        yield (
+            "pruning.ccp_alpha=valid: validation rows have chosen α, so what they say is "
+            "optimistic; go by test rows."
+        )
+
+
 class Batch:
     """What the jobs of a command share, and what came of those that are done in this process."""
 
@@ -38,7 +52,7 @@ class Batch:
         self.parent, self.n_jobs, self.swept = parent, n_jobs, swept
         self.results: list[Result] = []
         self._shared = shared
-        self._shown: set[str] = set()  # digests of the data whose columns were shown
+        self._shown: set[str] = set()  # digests of data whose columns, and notes that, were shown
 
     @property
     def shared(self) -> "Shared":
@@ -63,6 +77,7 @@ class Batch:
         try:
             wanted = self.shared.job(config, name, experiment)
             self._show_columns(wanted)
+            self._show_notes(config)
             result = job.run(wanted, self.shared, self.parent_id, terminal.is_terminal())
         except Exception as error:
             result = job.Result(name, "FAILED", None, {})
@@ -81,6 +96,13 @@ class Batch:
         if wanted.config.dataset.name in datasets.OWN and data.digest not in self._shown:
             self._shown.add(data.digest)
             terminal.columns(datasets.columns_of(data.dataset.frame), len(data.y))
+
+    def _show_notes(self, config: Config) -> None:
+        """Tell once which numbers are not those of rows that took no part."""
+        for note in notes_on(config):
+            if note not in self._shown:
+                self._shown.add(note)
+                logging.getLogger("forestlab").warning(note)
 
     def refuse(self, name: str) -> None:
         """A job that is not done at all: it counts as failed, and who refused it tells why."""

@@ -1,6 +1,5 @@
 """Fit, predict and study, each on its clock: all that gives a run its numbers."""
 
-import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +14,6 @@ from forestlab.config import Config
 from forestlab.core.jit import compile_seconds
 from forestlab.datasets.truth import draw, truth
 from forestlab.run.making import Data, Job, build
-
-logger = logging.getLogger("forestlab")
 
 MOST_NUMBERS = 100_000  # of data that a stump is grown on first: hundredths of a second
 
@@ -50,7 +47,6 @@ def fit_and_study(job: Job, show: bool) -> Done:
     seconds: dict[str, float] = {}
     with timing(seconds, "fit"), _shown(model, show):
         model.fit(*training, **_valid_rows(config, data))
-    _warn_of_pruning(config)
     asked = data.given(data.parts.test if len(data.parts.test) else data.parts.train)
     with timing(seconds, "predict"):
         model.predict(asked)
@@ -69,20 +65,6 @@ def _valid_rows(config: Config, data: Data) -> dict[str, Any]:
     if config.pruning.ccp_alpha != "valid":
         return {}
     return {"X_val": data.given(data.parts.valid), "y_val": data.y[data.parts.valid]}
-
-
-def _warn_of_pruning(config: Config) -> None:
-    """Say which numbers are not those of rows that took no part."""
-    if config.pruning.name == "oob":
-        logger.warning(
-            "pruning=oob: out-of-bag rows have chosen what is left of the trees, so what is out of "
-            "bag is optimistic; go by validation and test rows."
-        )
-    if config.pruning.ccp_alpha == "valid":
-        logger.warning(
-            "pruning.ccp_alpha=valid: validation rows have chosen α, so what they say is "
-            "optimistic; go by test rows."
-        )
 
 
 @contextmanager

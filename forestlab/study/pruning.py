@@ -91,7 +91,7 @@ PART = Part(
         "pruning/path_loss": "wrong labels or squared error there",
         "pruning/path_error": "the standard error of that",
         "pruning/optimism": "by how much the rows that chose find the main metric better than the "
-        "test rows do",
+        "test rows do; with dataset.label_noise, which test labels are without, it says nothing",
     },
     files={
         "pruning.csv": "the path of α",

@@ -1,17 +1,17 @@
 """What a run says of pruning: sizes, the path of α, and how far the rows that chose can be
 trusted."""
 
-import logging
-
 import numpy as np
 import pandas as pd
 import pytest
+from command import command, composed
 from pictures import x_words
 from test_study import Studied
 
 from forestlab.config import ConfigError, PruningConfig
 from forestlab.core.arrays import n_trees
 from forestlab.figures import alpha_curve
+from forestlab.run.batch import notes_on
 from forestlab.run.making import build
 
 NOISY = ("dataset=waveform", "dataset.n_samples=300", "dataset.label_noise=0.2", "study=light")
@@ -94,15 +94,15 @@ def test_a_pruned_forest_has_no_paths_of_rules(tmp_path):
         assert not [name for name in metrics if name.startswith("by_alpha/")]
 
 
-def test_rows_that_chose_are_said_to_be_optimistic(tmp_path, caplog):
-    with caplog.at_level(logging.WARNING, logger="forestlab"):
-        Studied(tmp_path / "oob", "pruning=oob", "n_estimators=2", *NOISY)
-        Studied(tmp_path / "valid", "pruning=ccp", *TREE)
-        Studied(tmp_path / "cv", "pruning=ccp", "pruning.ccp_alpha=cv", *TREE)
-    said = [text for text in caplog.messages if "optimistic" in text]
-    assert len(said) == 2
-    assert "out-of-bag rows" in said[0]
-    assert "validation rows" in said[1]
+def test_rows_that_chose_are_said_to_be_optimistic(tmp_path):
+    """Once, however many runs there are."""
+    small = "dataset=iris", "n_estimators=2", "tracking=lean", "-m", "seed=0,1"
+    said = command("pruning=oob", *small, home=tmp_path).stderr
+    assert said.count("what is out of bag is optimistic; go by validation and test rows.") == 1
+    config = composed("pruning=ccp", "model=tree")
+    assert "validation rows have chosen α" in "".join(notes_on(config))
+    config.pruning.ccp_alpha = "cv"
+    assert not [*notes_on(config)]
 
 
 @pytest.mark.parametrize(
