@@ -37,6 +37,7 @@ class Grown(NamedTuple):
     classes: np.ndarray | list[np.ndarray] | None
     normals: Normals | None = None  # of a density: that of each node
     pruned: Pruned | None = None  # if trees were cut back, and it is known from what
+    shrink: float | None = None  # how far answers are shrunk, if rows have chosen that
 
     @property
     def n_trees(self) -> int:

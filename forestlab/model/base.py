@@ -383,8 +383,9 @@ class Model(BaseEstimator):
             raise NotFittedError("Which rows the trees saw is not known, as estimators_ was set.")
         drawn = self.recipe_, self.seed_, self.n_rows_, self.chances_
         classes = getattr(self, "classes_", None)
-        pruned = vars(self).get("_pruned")
-        return Grown(self._answering(), self.task, self.combine, *drawn, classes, pruned=pruned)
+        grown = Grown(self._answering(), self.task, self.combine, *drawn, classes)
+        chosen = getattr(self, "shrink_", None)
+        return grown._replace(pruned=vars(self).get("_pruned"), shrink=chosen)
 
     def name_features(self, names) -> None:
         """Call the features by these names, as if the model had been fitted on a data frame.

@@ -68,7 +68,7 @@ def _require_whole(model) -> None:
     reasons = {
         f"max_leaf_nodes={recipe.limits.max_leaf_nodes}": recipe.limits.max_leaf_nodes > 0,
         f"ccp_alpha={model.get_params().get('ccp_alpha')!r}": recipe.ccp_alpha > 0.0,
-        f"prune={getattr(model, 'prune', None)!r}": getattr(model, "prune", None) is not None,
+        "prune='oob'": hasattr(model, "n_nodes_before_") and not recipe.ccp_alpha,
         "aggregate=True": getattr(model, "aggregate", False),
         "shrink='oob'": isinstance(getattr(model, "shrink", None), str),
     }

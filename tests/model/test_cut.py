@@ -116,6 +116,13 @@ def test_what_cannot_be_cut_is_refused(params, rules, sentence):
         model.cut(**rules)
 
 
+def test_a_model_stays_pruned_whatever_its_parameter_says_later():
+    X, y = data_for("classification")
+    model = forest_for("classification", 9, prune="oob").fit(X, y).set_params(prune=None)
+    with pytest.raises(ValueError, match="this one was fitted with prune='oob'"):
+        model.cut(max_depth=2)
+
+
 def test_a_model_that_does_not_know_its_gains_is_not_cut_by_them():
     X, y = data_for("classification")
     model = forest_for("classification", 2).fit(X, y)

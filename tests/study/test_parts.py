@@ -79,8 +79,13 @@ def pruned(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def every(iris, sine, moons, twonorm, density, one_hot, pruned):
-    return [iris, sine, moons, twonorm, density, one_hot, pruned]
+def shrunk(tmp_path_factory):
+    return Studied(tmp_path_factory.mktemp("shrunk"), "study=light", "model.shrink=oob", *IRIS)
+
+
+@pytest.fixture(scope="module")
+def every(iris, sine, moons, twonorm, density, one_hot, pruned, shrunk):
+    return [iris, sine, moons, twonorm, density, one_hot, pruned, shrunk]
 
 
 def meant(declared, name):
@@ -116,6 +121,10 @@ def test_the_files_of_a_density(density):
 
 def test_the_files_of_a_light_study(tmp_path):
     assert Studied(tmp_path, "study=light", *IRIS, pictures=True).names() == pairs(LIGHT) | APART
+
+
+def test_the_strength_that_was_chosen_is_logged(shrunk):
+    assert shrunk.metrics["shrink/strength"] == {0: shrunk.done.model.shrink_}
 
 
 def test_pictures_come_in_their_order(iris, sine):
