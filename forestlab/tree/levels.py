@@ -157,7 +157,7 @@ def row_numbers(X, levels: list[np.ndarray | None], names: list[str]) -> np.ndar
 
 def refuse_dicts(X) -> None:
     """Refuse rows that are dicts where a table is asked for."""
-    is_row = isinstance(X, dict)
+    is_row = isinstance(X, dict) and not hasattr(X, "shape")  # as a sparse matrix by keys has
     if is_row or (isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)):
         raise ValueError(
             f"X must be a table of rows; got {'a dict' if is_row else 'a list of dicts'}: make it "
