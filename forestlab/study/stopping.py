@@ -129,7 +129,7 @@ def _table(found: dict[str, Way], findings: Findings, about: About) -> Files:
     parts = []
     for rule, way in found.items():
         cells: dict[str, Any] = {"rule": RULES[rule], "value": way.values.astype(float)}
-        cells |= {"n_leaves": way.n_leaves, "chosen_on": ""}
+        cells |= {"n_leaves": way.n_leaves, "chosen_on": "-"}
         for split, scores in way.scores.items():
             cells |= {f"{metric}_{split}": values for metric, values in scores.items()}
         frame = pd.DataFrame(cells)

@@ -102,7 +102,7 @@ def surface(
             walk.ask(size)
             for i, (n_voters, outcome) in enumerate(walk.outcomes()):
                 voters[i, s, rows] = n_voters
-                found[i].append(_sums_of(outcome, asked.task))
+                found[i].append(sums_of(outcome, asked.task))
         for i, own in enumerate(walk.answers()):
             answers[i][rows] = own
         along: list[Sums] = [_sums_of(outcome, asked.task) for outcome in walk.along()]

@@ -134,7 +134,7 @@ def test_ways_to_stop_have_a_line_for_each_value(task, name):
             assert lines[column].tolist() == [numbers[f"{prefix}/{column}", i] for i in steps]
         chosen = lines[lines["chosen_on"] == "valid"]
         assert chosen["value"].tolist() == [numbers[f"{prefix}/chosen", 0]]
-        assert (lines["chosen_on"] == "").sum() == len(lines) - 1
+        assert (lines["chosen_on"] == "-").sum() == len(lines) - 1
         assert (np.diff(lines["n_leaves"]) >= 0).all()
     depths = table[table["rule"] == "max_depth"]
     assert depths["value"].tolist() == [0, 1, 2, 3, 4, 5]

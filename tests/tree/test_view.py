@@ -10,7 +10,7 @@ import pytest
 
 from forestlab.core.arrays import Limits
 from forestlab.core.options import Exact
-from forestlab.core.prune import cut
+from forestlab.core.prune import Rules, cut
 from forestlab.forest import Recipe, grow_trees, prepare
 from forestlab.tree.handmade import build_tree
 from forestlab.tree.view import TreeView, short
@@ -257,7 +257,7 @@ def test_inner_nodes_are_summed_up_from_their_leaves():
 def test_grown_trees_are_cut_and_described(task):
     view, X = grown(task)
     for depth in range(view.depth + 1):
-        shorter = TreeView(cut(view.tree, depth), task, view.feature_names, view.class_names)
+        shorter = TreeView(cut(view.tree, Rules(depth)), task, view.feature_names, view.class_names)
         assert view.predict(X, depth).tolist() == shorter.predict(X).tolist()
     description = view.describe()
     again = build_tree(json.loads(json.dumps(description)))
