@@ -58,7 +58,7 @@ def test_a_model_that_is_cut_is_the_one_fitted_so(task, rules):
     assert model.get_params() == forest_for(task, 3).get_params()
 
 
-@pytest.mark.parametrize("missing", ["learned", "both"])
+@pytest.mark.parametrize("missing", ["learned", pytest.param("both", marks=pytest.mark.long)])
 def test_models_of_categories_and_missing_values_are_cut_too(missing):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=120), "b": rng.choice(list("uvwxyz"), 120)})
