@@ -175,6 +175,7 @@ def test_without_a_home_there_is_a_cache_too(monkeypatch, tmp_path):
     assert tmp_path in cache_folder.__wrapped__().parents
 
 
+@pytest.mark.long
 def test_an_edit_anywhere_in_the_core_leaves_old_kernels_aside(compiled):
     """Numba itself looks at the kernel's own file only, which is not the one edited here."""
     variables = {"NUMBA_CACHE_DIR": str(compiled.cache)}
