@@ -144,15 +144,19 @@ class Model(BaseEstimator):
         training = self._measured(training, product(weights, chances))
         seed = self._seed_of(begun, recipe, training, classes, table)
         show = self._progress if self.verbose else None
-        whole = recipe._replace(ccp_alpha=0.0)
-        forest = grow_forest(training, whole, seed, n_estimators, n_jobs, show, begun)
-        asked = self._as_grown(forest, recipe, classes, table, targets.shape[1])
-        forest, recipe, cut = cutting.chosen(asked, given, seed, valid, begun)
+        by = recipe._replace(ccp_alpha=0.0)
+        whole = grow_forest(training, by, seed, n_estimators, n_jobs, show, begun)
+
+        def choose() -> cutting.Choice:
+            asked = self._as_grown(whole, by, classes, table, targets.shape[1])
+            return cutting.choose_alpha(asked, given, seed, valid)
+
+        forest, recipe, cut = cutting.chosen(self, whole, recipe, choose, begun)
         drawn = recipe, seed, X.shape[0], training.chances
         grown = Grown(forest, self.task, self.combine, *drawn, classes)
         rows = Rows(X, targets, product(weights, chances))
         found = cut | prunings.found(self, grown, rows, n_jobs)
-        found |= cutting.before(self, asked.forest_, recipe, found)
+        found |= cutting.before(self, whole, recipe, found)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
         self._forget("_made", "_pruned", *prunings.FOUND, *cutting.FOUND)

@@ -7,7 +7,7 @@ greatest that is not clearly worse.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,19 +234,19 @@ def check_stored(model) -> None:
 
 
 def chosen(
-    model, rows: Rows, seed: int, valid: Rows | None, begun: Forest | None
+    model, forest: Forest, recipe: Recipe, choose: Callable[[], Choice], begun: Forest | None
 ) -> tuple[Forest, Recipe, dict[str, Any]]:
     """The forest cut by the α that was given or chosen, the recipe with it, and what else was
-    found; of a model whose trees, but for those begun before, were grown whole."""
-    forest, recipe, n_jobs = model.forest_, model.recipe_, parameters.n_threads(model.n_jobs)
+    found; of trees that, but for those begun before, were grown whole."""
     found: dict[str, Any] = {}
     if isinstance(getattr(model, "ccp_alpha", 0.0), str):
-        choice = choose_alpha(model, rows, seed, valid)
+        choice = choose()
         recipe = recipe._replace(ccp_alpha=choice.chosen)
         found = dict(zip(FOUND, (choice.chosen, *choice[:3]), strict=False))
     if recipe.ccp_alpha > 0.0:
         rules = Rules(ccp_alpha=recipe.ccp_alpha, ccp_cost=recipe.ccp_cost)
-        forest = cut_forest(forest, rules, n_jobs, 0 if begun is None else n_trees(begun))
+        n_jobs, first = parameters.n_threads(model.n_jobs), 0 if begun is None else n_trees(begun)
+        forest = cut_forest(forest, rules, n_jobs, first)
     return forest, recipe, found
 
 
