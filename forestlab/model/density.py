@@ -28,6 +28,7 @@ from forestlab.forest.normals import (
 from forestlab.forest.stopping import origins_of
 from forestlab.model import frames, parameters
 from forestlab.model.base import ManyTrees
+from forestlab.model.descriptions import documented
 from forestlab.tree.grown import require_single_cuts
 
 # What leaves keep, and the criterion of which they are the best.
@@ -46,7 +47,7 @@ FIXED = {
 }
 
 
-@parameters.documented
+@documented
 class DensityForest(DensityMixin, ManyTrees):
     """A forest that estimates how densely rows lie, of which new ones can be drawn.
 

@@ -3,6 +3,7 @@
 from forestlab.model import parameters, storage
 from forestlab.model.base import Classifier, Model, Regressor
 from forestlab.model.density import DensityForest
+from forestlab.model.descriptions import documented
 from forestlab.model.sizes import Ensemble, OneTree
 
 
@@ -13,7 +14,7 @@ def _store(estimator: Model, arguments: dict) -> None:
             setattr(estimator, name, value)
 
 
-@parameters.documented
+@documented
 class TreeClassifier(OneTree, Classifier):
     """A single classification tree."""
 
@@ -51,7 +52,7 @@ class TreeClassifier(OneTree, Classifier):
         _store(self, locals())
 
 
-@parameters.documented
+@documented
 class TreeRegressor(OneTree, Regressor):
     """A single regression tree."""
 
@@ -89,7 +90,7 @@ class TreeRegressor(OneTree, Regressor):
         _store(self, locals())
 
 
-@parameters.documented
+@documented
 class ForestClassifier(Ensemble, Classifier):
     """A forest of classification trees.
 
@@ -145,7 +146,7 @@ class ForestClassifier(Ensemble, Classifier):
         _store(self, locals())
 
 
-@parameters.documented
+@documented
 class ForestRegressor(Ensemble, Regressor):
     """A forest of regression trees.
 

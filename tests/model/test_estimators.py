@@ -23,8 +23,9 @@ from forestlab.core.grow import KernelParts, grow_kernel
 from forestlab.core.leaves import LEAVES
 from forestlab.core.search import SEARCHES
 from forestlab.model import parameters
+from forestlab.model.descriptions import DESCRIPTIONS
 from forestlab.model.estimators import ESTIMATORS
-from forestlab.model.parameters import DESCRIPTIONS, n_threads
+from forestlab.model.parameters import n_threads
 
 FORESTS = {name: cls for name, cls in ESTIMATORS.items() if name.startswith("Forest")}
 CLASSIFIERS = [cls for cls in ESTIMATORS.values() if is_classifier(cls())]

@@ -28,7 +28,7 @@ from forestlab import (
 from forestlab.core.arrays import Limits, Settings
 from forestlab.core.options import OPTIONS, LearnerOptions, listed, option, replaced, whole
 from forestlab.forest import Recipe
-from forestlab.model import parameters
+from forestlab.model import descriptions
 from forestlab.model.storage import TEXT
 from forestlab.model.values import described
 
@@ -399,4 +399,4 @@ def test_documentation_tells_of_options_that_only_a_value_has(monkeypatch):
     assert kind == "str or value, default='axis'"
     assert "'sum', whether a sum of features is at most a number" in text
     assert "`size` of 'sum', int, default=2, features in a sum" in text.format()
-    assert parameters.DESCRIPTIONS["ties"][0] == '{"random", "first"} or None, default=None'
+    assert descriptions.DESCRIPTIONS["ties"][0] == '{"random", "first"} or None, default=None'
