@@ -65,9 +65,18 @@ def sink(heap, n, item):
 
 
 @kernel(allocates=False)
-def rank_nodes(nodes, losses, heap, rank):
+def rank_nodes(nodes, first, losses, heap, rank):
+    """Rank the nodes of trees, each by itself, whose first ones, and the end, are `first`; `heap`
+    has room for the nodes of a tree that wait, and one more."""
+    for t in range(first.shape[0] - 1):
+        start, end = first[t], first[t + 1]
+        rank_tree(nodes[start:end], losses[start:end], heap, rank[start:end])
+
+
+@jitable
+def rank_tree(nodes, losses, heap, rank):
     """rank[i] = how many nodes ask before node i does; of a leaf, how many ask at all. `losses` are
-    gains below 0; `heap` has room for the nodes that wait, and one more."""
+    gains below 0."""
     n_waiting, n_asked = 0, 0
     if nodes[0]["kind"] != LEAF:
         heap[1], n_waiting = 0, 1
@@ -88,6 +97,6 @@ def rank_nodes(nodes, losses, heap, rank):
 
 def ranks(nodes: np.ndarray, gains: np.ndarray) -> np.ndarray:
     """The rank of each node of a tree, (n_nodes,) int64; of leaves how many nodes ask."""
-    heap, rank = np.empty((2, len(nodes) + 2), np.int64)
-    rank_nodes(nodes, -gains, heap, rank)
-    return rank[: len(nodes)]
+    heap, rank = np.empty(len(nodes) + 2, np.int64), np.empty(len(nodes), np.int64)
+    rank_nodes(nodes, np.array([0, len(nodes)]), -gains, heap, rank)
+    return rank

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, NODE, Tree
+from forestlab.core.arrays import LEAF, NODE, Forest, Tree
 from forestlab.core.best_first import ranks
 from forestlab.core.heap import enter, replace_first
 from forestlab.core.jit import jitable, kernel
@@ -26,12 +26,16 @@ from forestlab.core.walk import NO_DEPTH
 
 
 @kernel(allocates=False)
-def find_depths(nodes, depth):
-    """Parents stand before their children, so one pass does it."""
-    depth[0] = 0
-    for i in range(nodes.shape[0]):
-        if nodes[i]["kind"] != LEAF:
-            depth[nodes[i]["left"]] = depth[nodes[i]["right"]] = depth[i] + 1
+def find_depths(nodes, first, depth):
+    """Of trees whose first nodes, and the end, are `first`. Parents stand before their children, so
+    one pass does it."""
+    for t in range(first.shape[0] - 1):
+        root = first[t]
+        depth[root] = 0
+        for i in range(root, first[t + 1]):
+            if nodes[i]["kind"] != LEAF:
+                left, right = root + nodes[i]["left"], root + nodes[i]["right"]
+                depth[left] = depth[right] = depth[i] + 1
 
 
 @kernel(allocates=False)
@@ -44,12 +48,14 @@ def find_kept(nodes, leaf, kept):
 
 
 @kernel(allocates=False)
-def hand_down(nodes, most):
-    """Have no node's number be less than its parent's."""
-    for i in range(nodes.shape[0]):
-        if nodes[i]["kind"] != LEAF:
-            for child in (nodes[i]["left"], nodes[i]["right"]):
-                most[child] = max(most[child], most[i])
+def hand_down(nodes, first, most):
+    """Have no node's number be less than its parent's, in each of such trees."""
+    for t in range(first.shape[0] - 1):
+        root = first[t]
+        for i in range(root, first[t + 1]):
+            if nodes[i]["kind"] != LEAF:
+                for child in (nodes[i]["left"], nodes[i]["right"]):
+                    most[root + child] = max(most[root + child], most[i])
 
 
 @kernel(allocates=False)
@@ -69,10 +75,15 @@ def origins(tree: Tree, shorter: Tree) -> np.ndarray:
     return origin
 
 
+def _alone(tree: Tree) -> np.ndarray:
+    """Where a tree begins and ends that stands by itself."""
+    return np.array([0, len(tree.nodes)])
+
+
 def depths(tree: Tree) -> np.ndarray:
     """Each node's depth."""
     depth = np.empty(len(tree.nodes), np.int64)
-    find_depths(tree.nodes, depth)
+    find_depths(tree.nodes, _alone(tree), depth)
     return depth
 
 
@@ -178,25 +189,6 @@ class Links(NamedTuple):
     costs: np.ndarray  # (n_steps,) float64: of the leaves after it
 
 
-def costs_of(tree: Tree, cost: str) -> np.ndarray:
-    """What each node would add to the tree's cost as a leaf, (n_nodes,)."""
-    nodes = tree.nodes
-    if cost == "misclassification":
-        return (nodes["weight"] - tree.stats.max(axis=1)) / nodes["weight"][0]
-    return nodes["weight"] * nodes["impurity"] / nodes["weight"][0]
-
-
-def weakest_links(tree: Tree, cost: str = "criterion") -> Links:
-    """Collapse, again and again, the branch whose leaves lower the cost least, each; of equal ones
-    the first."""
-    n, costs = len(tree.nodes), costs_of(tree, cost)
-    alphas, steps, after, branch, key = np.empty((5, n + 1))
-    parent, n_leaves, heap = np.empty((3, n + 1), np.int64)
-    scratch = Branches(branch, n_leaves, parent, key, heap)
-    n_steps = collapse_weakest(tree.nodes, costs, scratch, alphas, steps, after)
-    return Links(alphas[:n], steps[:n_steps].copy(), after[:n_steps].copy())
-
-
 class Branches(NamedTuple):
     """Scratch, with room for every node and one more."""
 
@@ -205,12 +197,49 @@ class Branches(NamedTuple):
     parent: np.ndarray  # int64
     key: np.ndarray  # float64: of the branches that may be collapsed: no greater than their α
     heap: np.ndarray  # int64: these branches, from place 1 on; that of the least key first
+    steps: np.ndarray  # float64: α of each step, and the cost after it
+    after: np.ndarray
+
+
+def costs_of(trees: Tree | Forest, cost: str, root_weight: float | np.ndarray) -> np.ndarray:
+    """What each node would add to its tree's cost as a leaf, (n_nodes,), given the weight of its
+    root."""
+    nodes = trees.nodes
+    if cost == "misclassification":
+        return (nodes["weight"] - trees.stats.max(axis=1)) / root_weight
+    return nodes["weight"] * nodes["impurity"] / root_weight
+
+
+def weakest_links(tree: Tree, cost: str = "criterion") -> Links:
+    """Collapse, again and again, the branch whose leaves lower the cost least, each; of equal ones
+    the first."""
+    n, costs = len(tree.nodes), costs_of(tree, cost, tree.nodes["weight"][0])
+    alphas, scratch = np.empty(n), make_branches(n)
+    n_steps = collapse_weakest(tree.nodes, _alone(tree), costs, scratch, alphas)
+    return Links(alphas, scratch.steps[:n_steps].copy(), scratch.after[:n_steps].copy())
+
+
+def make_branches(most: int) -> Branches:
+    """Scratch for trees of at most so many nodes."""
+    cost, key, steps, after = np.empty((4, most + 1))
+    n_leaves, parent, heap = np.empty((3, most + 1), np.int64)
+    return Branches(cost, n_leaves, parent, key, heap, steps, after)
 
 
 @kernel(allocates=False)
-def collapse_weakest(nodes, costs, branches, alphas, steps, after):
-    """Fill `alphas`, and the first entries of `steps` and `after`; return how many."""
-    key, heap = branches.key, branches.heap
+def collapse_weakest(nodes, first, costs, branches, alphas):
+    """Fill the `alphas` of trees whose first nodes, and the end, are `first`; of the last of them
+    the steps are left in `branches`: return how many."""
+    n_steps = 0
+    for t in range(first.shape[0] - 1):
+        start, end = first[t], first[t + 1]
+        n_steps = collapse_tree(nodes[start:end], costs[start:end], branches, alphas[start:end])
+    return n_steps
+
+
+@jitable
+def collapse_tree(nodes, costs, branches, alphas):
+    key, heap, steps, after = branches.key, branches.heap, branches.steps, branches.after
     n_waiting = begin_branches(nodes, costs, branches, alphas)
     steps[0], after[0], n_steps = 0.0, branches.cost[0], 1
     alpha = 0.0

@@ -6,14 +6,24 @@ one above it: so a row's walk passes the answers at all values of a rule as it p
 depths.
 """
 
-from itertools import chain
+from collections import deque
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import LEAF, Forest, n_trees, plant, tree_of
-from forestlab.core.best_first import ranks
-from forestlab.core.prune import Rules, cut, depths, hand_down, origins, weakest_links
+from forestlab.core.best_first import rank_nodes
+from forestlab.core.prune import (
+    Rules,
+    collapse_weakest,
+    costs_of,
+    cut,
+    find_depths,
+    hand_down,
+    make_branches,
+    origins,
+)
 from forestlab.forest.threads import in_threads
 
 N_VALUES = 12  # of a path: with 16 all rules took longer than the whole surface by depth
@@ -69,22 +79,27 @@ def paths_of(
 
 
 def numbers_of(forest: Forest, cost: str = "criterion", n_jobs: int = 1) -> Numbers:
-    """Found tree by tree, in threads."""
+    """Found in threads, each of which looks at some of the trees."""
+    nodes, sizes = forest.nodes, np.diff(forest.first_node)
+    n, most = len(nodes), int(sizes.max())
+    roots = np.repeat(nodes["weight"][forest.first_node[:-1]], sizes)
+    costs, losses = costs_of(forest, cost, roots), -forest.gains
+    depth, rank, alpha = np.empty(n, np.int64), np.empty(len(losses), np.int64), np.empty(n)
 
-    def of_tree(t: int) -> Numbers:
-        tree = tree_of(forest, t)
-        asks = tree.nodes["kind"] != LEAF
-        rank, least = np.zeros(0, np.int64), np.zeros(0)
-        if len(tree.gains):
-            rank, losses = ranks(tree.nodes, tree.gains)[asks], -tree.gains
-            hand_down(tree.nodes, losses)
-            least = -losses[asks]
-        n_rows = tree.nodes["n_rows"][asks].astype(np.int64)
-        alphas = weakest_links(tree, cost).alphas[asks]
-        return Numbers(asks, depths(tree)[asks], n_rows, rank, least, alphas)
+    def of_trees(first: np.ndarray) -> None:
+        find_depths(nodes, first, depth)
+        collapse_weakest(nodes, first, costs, make_branches(most), alpha)
+        if len(losses):
+            rank_nodes(nodes, first, losses, np.empty(most + 2, np.int64), rank)
+            hand_down(nodes, first, losses)
 
-    each = list(in_threads(of_tree, range(n_trees(forest)), n_jobs))
-    return Numbers(*map(np.concatenate, zip(*each, strict=True)))
+    ends = np.linspace(0, n_trees(forest), min(n_jobs, n_trees(forest)) + 1).astype(int)
+    shares = [forest.first_node[a : b + 1] for a, b in pairwise(ends)]
+    deque(in_threads(of_trees, shares, n_jobs), maxlen=0)
+    asks = nodes["kind"] != LEAF
+    of_gains = asks if len(losses) else slice(0)
+    n_rows = nodes["n_rows"][asks].astype(np.int64)
+    return Numbers(asks, depth[asks], n_rows, rank[of_gains], -losses[of_gains], alpha[asks])
 
 
 def leaves_grid(most: int, n_values: int) -> np.ndarray:

@@ -285,6 +285,7 @@ def recipe(
     require_together(search, learner, name)
     if each:
         require_sums(name)
+        require_one_cost(params.get("ccp_cost", COSTS[0]), len(each))
     if limits.pairs:
         require_pairs(search, learner)
     monotonic = signs(params.get("monotonic_cst"), n_features, names)
@@ -342,6 +343,15 @@ def stopping(params: dict[str, Any], recipe: Recipe, n_rows: int) -> dict[str, A
         max_leaf_nodes=most_leaves(params.get("max_leaf_nodes")),
     )
     return {"limits": limits, **_leaf_cost(params, recipe.task)}
+
+
+def require_one_cost(cost: str, n_targets: int) -> None:
+    """Refuse to count the wrong labels of several targets."""
+    if cost != COSTS[0]:
+        raise ValueError(
+            f"ccp_cost={cost!r} is of one target of classes; for {n_targets} it must be "
+            f"{COSTS[0]!r}."
+        )
 
 
 def require_sums(criterion: str | Own) -> None:

@@ -188,7 +188,7 @@ def test_weakest_links_make_the_cheapest_trees(data):
     nodes = tree.nodes.copy()
     nodes["weight"], nodes["impurity"] = 1.0, costs
     links = weakest_links(tree._replace(nodes=nodes))
-    assert costs_of(tree._replace(nodes=nodes), "criterion").tolist() == costs.tolist()
+    assert costs_of(tree._replace(nodes=nodes), "criterion", 1.0).tolist() == costs.tolist()
     assert (np.diff(links.steps) >= 0).all()
     steps = links.steps[1:]
     for alpha in [*steps, *(steps[1:] + steps[:-1]) / 2, *(steps[-1:] + 1)]:
@@ -204,7 +204,7 @@ def test_links_of_grown_trees_are_the_cheapest_by_either_cost(task):
     X, y = data_for(task)
     tree = tree_of(forest_for(task, 1).fit(X, y).forest_, 0)
     for cost in ("criterion", "misclassification")[: 1 + (task == "classification")]:
-        costs, links = costs_of(tree, cost), weakest_links(tree, cost)
+        costs, links = costs_of(tree, cost, tree.nodes["weight"][0]), weakest_links(tree, cost)
         for low, high in zip(links.steps[1:], links.steps[2:], strict=False):
             if high > low * (1 + 1e-9):
                 alpha = (low + high) / 2

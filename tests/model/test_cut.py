@@ -174,7 +174,7 @@ def test_a_path_goes_by_the_cost_that_was_asked_for():
     path = model.cost_complexity_pruning_path(X, y)
     tree = tree_of(model.fit(X, y).forest_, 0)
     leaves = tree.nodes["kind"] == 0
-    costs = costs_of(tree, "misclassification")
+    costs = costs_of(tree, "misclassification", tree.nodes["weight"][0])
     assert path.impurities[0] == pytest.approx(costs[leaves].sum(), abs=1e-12)
     assert path.impurities[-1] == pytest.approx(costs[0])
     pruned = TreeClassifier(ccp_cost="misclassification", ccp_alpha=0.03, random_state=0).fit(X, y)
@@ -306,6 +306,12 @@ def test_mistakes_of_pruning_get_a_sentence(params, given, sentence):
     X, y = data_for("classification")
     with pytest.raises(ValueError, match=re.escape(sentence)):
         forest_for("classification", 2, **params).fit(X, y, **given)
+
+
+def test_misclassification_costs_are_of_one_target():
+    X, y = data_for("classification")
+    with pytest.raises(ValueError, match="is of one target of classes; for 2 it must be 'criteri"):
+        TreeClassifier(ccp_cost="misclassification").fit(X, np.stack([y, y], axis=1))
 
 
 def test_misclassification_costs_need_classes():
