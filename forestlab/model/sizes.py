@@ -6,7 +6,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.arrays import Forest, n_trees, tree_of
-from forestlab.core.prune import weakest_links
+from forestlab.core.cost_complexity import weakest_links
 from forestlab.model import interop, parameters, prunings
 from forestlab.model.base import Voters
 from forestlab.model.manifold import Neighbourly
