@@ -10,6 +10,11 @@ Nothing is written but the files that are asked for. The exit code is 1 if no ru
 mistake.
 """
 
+if __name__ == "__main__":  # before the rest is imported: see there
+    from forestlab import entry
+
+    entry.begin()
+
 import argparse
 import os
 import sys
@@ -161,4 +166,4 @@ def as_frame(runs: Sequence[Any]) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry.ended(main()))

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from forestlab.config import Config
+from forestlab.entry import unwinding
 
 if TYPE_CHECKING:  # late: they import numba, and a mistake is told without it
     from forestlab.run.job import Result
@@ -137,6 +138,11 @@ def run_jobs(batch: Batch, start: Callable[[], None]) -> str:
     `start` calls `batch.do` for each job, itself or through Hydra. Whatever it raises, the sweep's
     run is ended first.
     """
+    with unwinding():
+        return _seen_to_an_end(batch, start)
+
+
+def _seen_to_an_end(batch: Batch, start: Callable[[], None]) -> str:
     status = "FAILED"
     try:
         start()
