@@ -32,7 +32,10 @@ def parser() -> Parser:
     common.add_argument("--experiment", default=TrackingConfig.experiment, metavar="NAME")
     folder = Parser(add_help=False)
     folder.add_argument(
-        "--folder", type=Path, default=default_folder(), help="of baselines; default: %(default)s"
+        "--folder",
+        type=lambda text: Path(text).expanduser(),
+        default=default_folder(),
+        help="of baselines; default: %(default)s",
     )
     folder.add_argument("--all", action="store_true", help="print all rows of a long table")
     whole = Parser(

@@ -32,6 +32,9 @@ from forestlab.config import ConfigError, TrackingConfig
 from forestlab.run import plugins
 
 
+PATH = "params.dataset.path"
+
+
 class NothingFound(LookupError):
     """No run is there, in one sentence."""
 
@@ -79,7 +82,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="which runs; by default all that are finished")  # fmt: skip
     for flags, told in helps.items():
         flag, _, shown = flags.partition(" ")
-        parser.add_argument(flag, metavar=shown or None, help=told)
+        kind = os.path.expanduser if shown == "FILE" else str
+        parser.add_argument(flag, metavar=shown or None, help=told, type=kind)
     parser.add_argument("--level", type=float, default=LEVEL, help="of confidence (%(default)s)")
     parser.add_argument("--experiment", default=TrackingConfig.experiment, help="(%(default)s)")
     return parser
@@ -162,7 +166,10 @@ def as_frame(runs: Sequence[Any]) -> pd.DataFrame:
         for kind in ("params", "metrics", "tags"):
             row |= {f"{kind}.{key}": value for key, value in getattr(run.data, kind).items()}
         rows.append(row)
-    return pd.DataFrame(rows)
+    found = pd.DataFrame(rows)
+    if PATH in found:  # of the same data wherever they lie
+        found[PATH] = found.groupby("tags.dataset_digest")[PATH].transform("first")
+    return found
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from omegaconf import OmegaConf, open_dict
 
 from forestlab import config as configs
 from forestlab.config import Config, ConfigError
+from forestlab.entry import STOPPED, version
 from forestlab.run import plugins
 from forestlab.run.batch import TERMINATED, Batch, run_jobs, sigterm_ends
 from forestlab.run.mistakes import MISTAKES, one_line
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # late: they import numba
 
 # How jobs in other processes know of their sweep: the parent run, and the keys that vary.
 PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
+TOLD_FIRST = ("model", "dataset", "dataset.path", "dataset.openml_name")  # in a job's name
 HYDRAS_OWN = ("help", "hydra_help", "info", "cfg", "shell_completion")  # flags that train nothing
 
 
@@ -74,6 +76,9 @@ def perform(arguments: list[str], shared: "Shared | None" = None) -> Performed:
 
 
 def _perform(arguments: list[str], shared: "Shared | None") -> Performed:
+    if "--version" in arguments:  # Hydra's own would tell of Hydra
+        print(version())
+        return Performed(0)
     try:
         options, words = options_of(arguments)
         if any(getattr(options, flag) for flag in HYDRAS_OWN):
@@ -90,7 +95,7 @@ def _perform(arguments: list[str], shared: "Shared | None") -> Performed:
         _complain(error)
         return Performed(2)
     except KeyboardInterrupt:
-        return Performed(130)
+        return Performed(STOPPED)
     code = _run(batch, lambda: _start(todo, batch, words))
     return Performed(code, batch.results)
 
@@ -174,7 +179,7 @@ def _run(batch: Batch, start: Callable[[], None]) -> int:
         code = 0 if run_jobs(batch, start) == "FINISHED" else 1
     except KeyboardInterrupt:
         terminal.killed()
-        return 130
+        return STOPPED
     except SystemExit as stop:
         code = int(stop.code or 0)
         if code == TERMINATED:
@@ -283,7 +288,7 @@ def job_name(config: Config, overrides: Sequence[Override], swept: Sequence[str]
         override.key_or_group: told(override)  # the last word on a key counts
         for override in overrides
         if is_told(override)
-        and override.key_or_group not in ("model", "dataset")
+        and override.key_or_group not in TOLD_FIRST
         and (not swept or override.key_or_group in swept)
     }
-    return " ".join([config.model.name, config.dataset.name, *more.values()])
+    return " ".join([config.model.name, configs.data_name(config.dataset), *more.values()])

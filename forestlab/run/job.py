@@ -144,7 +144,7 @@ def _tags(job: Job) -> dict[str, Any]:
     config, data = job.config, job.data
     tags = identity(config, data.digest) | {
         "seed": config.seed,
-        "dataset": config.dataset.name,
+        "dataset": configs.data_name(config.dataset),
         "model": config.model.name,
         "task": data.task,
         "oob": "yes" if recipe(config, data).bag_size else "none",
