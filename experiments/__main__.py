@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import experiments
 from experiments import Verdict
 from forestlab.config import ConfigError
-from forestlab.run.terminal import abridged, in_columns
+from forestlab.run.tables import abridged, in_columns
 from forestlab.spelling import did_you_mean, most_like
 
 if TYPE_CHECKING:

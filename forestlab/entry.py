@@ -1,8 +1,9 @@
 """Around every command: whatever ends it is told in a line, and not by a traceback.
 
-It begins before the modules that do the work are imported, as that takes seconds. Until something is logged Ctrl-C ends the process at once. While jobs run
-(`unwinding`) it ends their runs first; whoever presses it again does not wait for that. A reader
-that has gone, as with `| head`, ends nothing: what is printed after that is lost.
+It begins before the modules that do the work are imported, as that takes seconds. Until something
+is logged Ctrl-C ends the process at once. While jobs run (`unwinding`) it ends their runs first;
+whoever presses it again does not wait for that. A reader that has gone, as with `| head`, ends
+nothing: what is printed after that is lost.
 """
 
 import importlib

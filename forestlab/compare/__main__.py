@@ -31,7 +31,6 @@ from forestlab.compare.tables import compare
 from forestlab.config import ConfigError, TrackingConfig
 from forestlab.run import plugins
 
-
 PATH = "params.dataset.path"
 
 

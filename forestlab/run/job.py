@@ -1,6 +1,7 @@
 """One run, from its data to its log. The command line, sweeps and baselines only call this."""
 
 import json
+import logging
 import tempfile
 import time
 import traceback
@@ -19,7 +20,10 @@ from forestlab import datasets
 from forestlab.run import plugins
 from forestlab.run.making import Job, recipe
 from forestlab.run.measure import Done, fit_and_study
+from forestlab.run.progress import NOW
 from forestlab.run.shared import Shared
+
+now = logging.getLogger(NOW)
 
 LONGEST_WAIT = 30  # seconds for a store to answer when a run ends early
 HEAD_START = 2  # seconds for which a run is left alone before it is opened in the store
@@ -58,6 +62,7 @@ def run(job: Job, shared: Shared, parent: Callable[[], str | None], show: bool) 
             done = fit_and_study(job, show)
         finally:
             is_measured.set()
+        now.info("opening the store of MLflow")
         store, run_id = opened.result()
         numbers = _log(job, store, run_id, done)
     except Exception:
@@ -175,11 +180,14 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
 
     start = time.perf_counter()
     numbers = done.numbers()
+    now.info("logging %d numbers", len(numbers))
     tracking.log_numbers(store, run_id, numbers)  # first, as what follows may fail
     with tempfile.TemporaryDirectory() as scratch:
         _write(job, Path(scratch), done)
+        now.info("logging files")
         tracking.log_folder(store, run_id, Path(scratch))
     if job.config.tracking.model:
+        now.info("logging the model")
         example = job.data.dataset.frame.iloc[job.data.parts.train[:3]]
         tracking.log_model(store, run_id, done.model, example, provenance.requirements())
     last = numbers[0]._replace(name="seconds/log", value=time.perf_counter() - start, step=0)

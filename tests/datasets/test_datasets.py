@@ -924,7 +924,9 @@ def test_a_delimiter_may_be_a_space_or_any_letter(tmp_path):
         path.write_text(text)
         found = loaded("csv", path=str(path), delimiter=given)
         assert found.frame.to_numpy().tolist() == [[1, 2], [3, 4]]
-    with pytest.raises(DataError, match="dataset.delimiter=colon is no letter, nor comma, semico"):
+    with pytest.raises(
+        DataError, match=r"dataset\.delimiter=colon is no letter, nor comma, semico"
+    ):
         loaded("csv", path=str(path), delimiter="colon")
     with pytest.raises(DataError, match="is an option of csv"):
         loaded("iris", delimiter="tab")
@@ -938,7 +940,7 @@ def test_decimal_commas_are_noticed_and_read(tmp_path):
     read = loaded("csv", path=str(path), decimal="comma")
     assert read.frame["x"].tolist() == [1.5, -3.25]
     assert read.notes == found.notes[:1]
-    with pytest.raises(DataError, match="dataset.decimal=x is not one of point, comma"):
+    with pytest.raises(DataError, match=r"dataset\.decimal=x is not one of point, comma"):
         loaded("csv", path=str(path), decimal="x")
 
 
