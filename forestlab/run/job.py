@@ -6,7 +6,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
@@ -55,11 +55,14 @@ def run(job: Job, shared: Shared, parent: Callable[[], str | None], show: bool) 
         if before is not None:
             metrics, uri = dict(before.data.metrics), shared.store(job.config.tracking).uri
             return Result(job.name, "SKIPPED", before.info.run_id, metrics, uri)
-    is_measured = Event()
-    opened = shared.background.submit(_open_run, job, shared, parent, is_measured)
+    is_measured, is_stopped = Event(), Event()
+    opened = shared.background.submit(_open_run, job, shared, parent, is_measured, is_stopped)
     try:
         try:
             done = fit_and_study(job, show)
+        except (KeyboardInterrupt, SystemExit):
+            is_stopped.set()
+            raise
         finally:
             is_measured.set()
         now.info("opening the store of MLflow")
@@ -69,6 +72,7 @@ def run(job: Job, shared: Shared, parent: Callable[[], str | None], show: bool) 
         _end(opened, "FAILED", traceback.format_exc())
         raise
     except BaseException:  # Ctrl-C, SIGTERM
+        now.info("stopping: the run is ended as KILLED; Ctrl-C again does not wait for that")
         _end(opened, "KILLED")
         raise
     _end(opened, "FINISHED")
@@ -121,10 +125,16 @@ def finished_before(job: Job, shared: Shared):
 
 
 def _open_run(
-    job: Job, shared: Shared, parent: Callable[[], str | None], is_measured: Event
+    job: Job,
+    shared: Shared,
+    parent: Callable[[], str | None],
+    is_measured: Event,
+    is_stopped: Event,
 ) -> tuple[Any, str]:
     """Start the run and log what is known of it before the fit; (store, run id)."""
     is_measured.wait(HEAD_START)
+    if is_stopped.is_set():
+        raise CancelledError  # who stops it at once does not wait for MLflow
     from forestlab import tracking
 
     config, data = job.config, job.data

@@ -15,9 +15,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from forestlab.run.tables import abridged
+
 NOW = "forestlab.now"
 TICK = 0.5  # seconds
 QUICK = 2.0  # seconds that are not worth a number
+SHORTEST = 12  # letters of a title
 COMPILING = "compiling a kernel"  # begins what the core says of it, after its own name
 
 
@@ -106,17 +109,18 @@ class Line:
     def _draw(self) -> None:
         if self._ticking is None:
             return
-        text = self.text(time.monotonic())[: shutil.get_terminal_size().columns - 1]
+        text = self.text(time.monotonic(), shutil.get_terminal_size().columns - 1)
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
         self._is_shown = True
 
-    def text(self, now: float) -> str:
-        """What the line says."""
+    def text(self, now: float, width: int) -> str:
+        """What the line says; the title gives way."""
         seconds = now - self._since
         what = self._compiling or self._what
         since = f" ({duration(seconds)})" if what and seconds >= QUICK else ""
-        return ": ".join(word for word in (self._title, what + since) if word)
+        title = abridged(self._title, max(width - len(what + since) - 2, SHORTEST))
+        return ": ".join(word for word in (title, what + since) if word)[:width]
 
 
 class Told(logging.Handler):
@@ -140,7 +144,7 @@ class Printed(logging.StreamHandler):
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage().removeprefix("forestlab: ")
         if is_terminal() and text.startswith(COMPILING):
-            self.line.compiling(text)
+            self.line.compiling(text.replace(" (seconds, once)", ", once"))
             return
         if record.levelno >= logging.WARNING:
             self.line.clear()
@@ -167,7 +171,7 @@ def listen(line: Line) -> None:
         now = logging.getLogger(NOW)
         now.setLevel(logging.INFO)
         _only(now, Told(line))
-        _hear_of_compiled(line)
+        _hear_of_compiling(line)
 
 
 def _only(logger: logging.Logger, handler: logging.Handler) -> None:
@@ -176,24 +180,25 @@ def _only(logger: logging.Logger, handler: logging.Handler) -> None:
 
 
 @cache  # once
-def _hear_of_compiled(line: Line) -> None:
-    """Have the line know when the kernel is there of which it said that it is compiled. What it is
-    made of is compiled in between."""
+def _hear_of_compiling(line: Line) -> None:
+    """Have the line know when a kernel is there, and of those that the core says nothing of. What a
+    kernel is made of is compiled in between."""
     from numba.core import event as events  # late: numba
 
-    class Ended(events.Listener):
-        kernel: Any = None
+    class Compiling(events.Listener):
+        depth = 0
 
         def on_start(self, event: Any) -> None:
-            if self.kernel is None and line.is_compiling:
-                self.kernel = event.data["dispatcher"]
+            if not self.depth and not line.is_compiling:
+                line.compiling(f"{COMPILING}, once")
+            self.depth += 1
 
         def on_end(self, event: Any) -> None:
-            if self.kernel is event.data["dispatcher"]:
-                self.kernel = None
+            self.depth -= 1
+            if not self.depth:
                 line.compiling("")
 
-    events.register("numba:compile", Ended())
+    events.register("numba:compile", Compiling())
 
 
 LINE = Line()  # of this process: it has one terminal

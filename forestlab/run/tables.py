@@ -7,10 +7,12 @@ shortened.
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TextIO
 
 USUAL_WIDTH = 1000  # of what is no window: nothing gives way
+SHORT_KEY = 8  # letters
 NARROWEST_NAME = 20  # letters, for which columns go
 
 
@@ -70,14 +72,15 @@ def _width(columns: Sequence[Sequence[str]]) -> int:
 def told_apart(names: Sequence[str], most: int) -> list[str]:
     """Names of at most so many letters; what is left of them still differs where they did.
 
-    First words go that all share, then the dotted beginnings of keys, then what names begin and
-    end with alike, then the middle of each.
+    First words go that all share, but for the first two, the model and the data set; then the
+    dotted beginnings of keys; these two; the middle of keys; what names begin and end with alike;
+    the middle of each.
     """
-    for shorten in (_unlike_words, _ends_of_keys, _unlike_middles):
+    for shorten in SHORTER:
         if max(map(len, names)) <= most:
             return list(names)
         shorter = shorten(names)
-        names = shorter if len({*shorter}) == len({*names}) else names
+        names = shorter if all(shorter) and len({*shorter}) == len({*names}) else names
     cut = [abridged(name, most) for name in names]
     seen: dict[str, list[str]] = {}
     for short, name in zip(cut, names, strict=True):
@@ -95,23 +98,24 @@ def _numbered(short: str, place: int, most: int) -> str:
     return abridged(short, most - len(mark)) + mark
 
 
-def _unlike_words(names: Sequence[str]) -> list[str]:
-    """Without the words that all names have, but for the first two, the model and the data set."""
+def _unlike_words(names: Sequence[str], kept: int = 0) -> list[str]:
+    """Without the words that all names have, but for the first ones."""
     words = [name.split(" ") for name in names]
     shared = set(words[0]).intersection(*words) if len(names) > 1 else set()
     return [
-        " ".join(word for k, word in enumerate(own) if k < 2 or word not in shared) for own in words
+        " ".join(word for k, word in enumerate(own) if k < kept or word not in shared)
+        for own in words
     ]
 
 
-def _ends_of_keys(names: Sequence[str]) -> list[str]:
-    """model.max_features=1 as max_features=1."""
-    return [" ".join(_end_of_key(word) for word in name.split(" ")) for name in names]
+def _with_keys(shorten: Callable[[str], str], names: Sequence[str]) -> list[str]:
+    """The names, with the keys of their words KEY=VALUE shortened."""
 
+    def shorter(word: str) -> str:
+        key, sign, value = word.partition("=")
+        return f"{shorten(key)}={value}" if sign else word
 
-def _end_of_key(word: str) -> str:
-    key, sign, value = word.partition("=")
-    return f"{key.rpartition('.')[2]}={value}" if sign else word
+    return [" ".join(map(shorter, name.split(" "))) for name in names]
 
 
 def _unlike_middles(names: Sequence[str]) -> list[str]:
@@ -136,3 +140,12 @@ def abridged(text: str, most: int) -> str:
         return text
     tail = (most - 1) // 2
     return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+SHORTER: tuple[Callable[[Sequence[str]], list[str]], ...] = (
+    partial(_unlike_words, kept=2),
+    partial(_with_keys, lambda key: key.rpartition(".")[2]),
+    _unlike_words,
+    partial(_with_keys, lambda key: abridged(key, SHORT_KEY)),
+    _unlike_middles,
+)

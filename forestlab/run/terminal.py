@@ -50,8 +50,10 @@ class Watch:
         if self.n_jobs == 1 or result.status == "FAILED" or not is_seen:
             return
         self.told = now
-        scores = [f"{key} {value:.4g}" for key, value in _shown(result).items()][:2]
-        told = ", ".join([result.status.lower(), duration(now - self.started), *scores])
+        scores = [f"{key} {value:.4g}" for key, value in _shown(result).items()]
+        last = next((score for score in scores if "/test" in score), "".join(scores[:1]))
+        words = (result.status.lower(), duration(now - self.started), last)
+        told = ", ".join(word for word in words if word)
         count = self._count(n_done - 1)
         room = window(sys.stderr) - len(count) - len(told) - 2
         say(f"{count}{abridged(result.name, max(room, 20))}: {told}", sys.stderr)
