@@ -10,6 +10,11 @@ Nothing is written but the files that are asked for. The exit code is 1 if no ru
 mistake.
 """
 
+if __name__ == "__main__":  # before the rest is imported: see there
+    from forestlab import entry
+
+    entry.begin()
+
 import argparse
 import os
 import sys
@@ -25,6 +30,8 @@ from forestlab.compare.statistics import LEVEL
 from forestlab.compare.tables import compare
 from forestlab.config import ConfigError, TrackingConfig
 from forestlab.run import plugins
+
+PATH = "params.dataset.path"
 
 
 class NothingFound(LookupError):
@@ -74,7 +81,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="which runs; by default all that are finished")  # fmt: skip
     for flags, told in helps.items():
         flag, _, shown = flags.partition(" ")
-        parser.add_argument(flag, metavar=shown or None, help=told)
+        kind = os.path.expanduser if shown == "FILE" else str
+        parser.add_argument(flag, metavar=shown or None, help=told, type=kind)
     parser.add_argument("--level", type=float, default=LEVEL, help="of confidence (%(default)s)")
     parser.add_argument("--experiment", default=TrackingConfig.experiment, help="(%(default)s)")
     return parser
@@ -157,8 +165,11 @@ def as_frame(runs: Sequence[Any]) -> pd.DataFrame:
         for kind in ("params", "metrics", "tags"):
             row |= {f"{kind}.{key}": value for key, value in getattr(run.data, kind).items()}
         rows.append(row)
-    return pd.DataFrame(rows)
+    found = pd.DataFrame(rows)
+    if PATH in found:  # of the same data wherever they lie
+        found[PATH] = found.groupby("tags.dataset_digest")[PATH].transform("first")
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry.ended(main()))

@@ -29,6 +29,7 @@ from tqdm import tqdm
 from forestlab.core import options
 from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.core.encode import rounded_columns
+from forestlab.core.jit import compile_seconds
 from forestlab.core.options import OPTIONS
 from forestlab.forest import (
     Grown,
@@ -283,7 +284,14 @@ class Model(BaseEstimator):
 
     @staticmethod
     def _progress(trees):
-        return tqdm(trees, desc="growing", unit="tree")
+        """The trees, with a bar. Waiting for kernels says nothing of how long the others take."""
+        with tqdm(total=len(trees), desc="growing", unit="tree") as bar:
+            for tree in trees:
+                waited = compile_seconds()
+                yield tree
+                waited = compile_seconds() - waited
+                bar.start_t, bar.last_print_t = bar.start_t + waited, bar.last_print_t + waited
+                bar.update()
 
     # ---- asking ----
 

@@ -1,11 +1,12 @@
 """One run, from its data to its log. The command line, sweeps and baselines only call this."""
 
 import json
+import logging
 import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
@@ -19,7 +20,10 @@ from forestlab import datasets
 from forestlab.run import plugins
 from forestlab.run.making import Job, recipe
 from forestlab.run.measure import Done, fit_and_study
+from forestlab.run.progress import NOW
 from forestlab.run.shared import Shared
+
+now = logging.getLogger(NOW)
 
 LONGEST_WAIT = 30  # seconds for a store to answer when a run ends early
 HEAD_START = 2  # seconds for which a run is left alone before it is opened in the store
@@ -51,19 +55,24 @@ def run(job: Job, shared: Shared, parent: Callable[[], str | None], show: bool) 
         if before is not None:
             metrics, uri = dict(before.data.metrics), shared.store(job.config.tracking).uri
             return Result(job.name, "SKIPPED", before.info.run_id, metrics, uri)
-    is_measured = Event()
-    opened = shared.background.submit(_open_run, job, shared, parent, is_measured)
+    is_measured, is_stopped = Event(), Event()
+    opened = shared.background.submit(_open_run, job, shared, parent, is_measured, is_stopped)
     try:
         try:
             done = fit_and_study(job, show)
+        except (KeyboardInterrupt, SystemExit):
+            is_stopped.set()
+            raise
         finally:
             is_measured.set()
+        now.info("opening the store of MLflow")
         store, run_id = opened.result()
         numbers = _log(job, store, run_id, done)
     except Exception:
         _end(opened, "FAILED", traceback.format_exc())
         raise
     except BaseException:  # Ctrl-C, SIGTERM
+        now.info("stopping: the run is ended as KILLED; Ctrl-C again does not wait for that")
         _end(opened, "KILLED")
         raise
     _end(opened, "FINISHED")
@@ -116,10 +125,16 @@ def finished_before(job: Job, shared: Shared):
 
 
 def _open_run(
-    job: Job, shared: Shared, parent: Callable[[], str | None], is_measured: Event
+    job: Job,
+    shared: Shared,
+    parent: Callable[[], str | None],
+    is_measured: Event,
+    is_stopped: Event,
 ) -> tuple[Any, str]:
     """Start the run and log what is known of it before the fit; (store, run id)."""
     is_measured.wait(HEAD_START)
+    if is_stopped.is_set():
+        raise CancelledError  # who stops it at once does not wait for MLflow
     from forestlab import tracking
 
     config, data = job.config, job.data
@@ -144,7 +159,7 @@ def _tags(job: Job) -> dict[str, Any]:
     config, data = job.config, job.data
     tags = identity(config, data.digest) | {
         "seed": config.seed,
-        "dataset": config.dataset.name,
+        "dataset": configs.data_name(config.dataset),
         "model": config.model.name,
         "task": data.task,
         "oob": "yes" if recipe(config, data).bag_size else "none",
@@ -175,11 +190,14 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
 
     start = time.perf_counter()
     numbers = done.numbers()
+    now.info("logging %d numbers", len(numbers))
     tracking.log_numbers(store, run_id, numbers)  # first, as what follows may fail
     with tempfile.TemporaryDirectory() as scratch:
         _write(job, Path(scratch), done)
+        now.info("logging files")
         tracking.log_folder(store, run_id, Path(scratch))
     if job.config.tracking.model:
+        now.info("logging the model")
         example = job.data.dataset.frame.iloc[job.data.parts.train[:3]]
         tracking.log_model(store, run_id, done.model, example, provenance.requirements())
     last = numbers[0]._replace(name="seconds/log", value=time.perf_counter() - start, step=0)
