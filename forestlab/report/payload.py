@@ -165,7 +165,7 @@ def _of_rows(subject: Subject, told: dict[str, Any]) -> list[str]:
 
 # ---- words -------------------------------------------------------------------------------------
 
-TARGET = "in units of the target"
+TARGET = "that of the target"
 
 WORDS: dict[str, Words] = {
     "accuracy": Words("Accuracy", "share of rows, 0 to 1", "rows whose class is right"),

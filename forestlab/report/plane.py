@@ -13,6 +13,7 @@ from forestlab.study.rows import evenly
 
 POINTS = 200  # along one feature
 MOST_PIXELS, LEAST_PIXELS = 100, 16  # on each side
+DENSITY_PIXELS = 64  # densities are asked for by numpy, tree by tree and depth by depth
 MOST_TRAINING = 500  # training rows that are drawn
 MOST_CLASSES = 12  # that can be told apart by their colours
 
@@ -75,7 +76,8 @@ def _posteriors(subject: Subject, X: np.ndarray) -> np.ndarray:
 def _over(subject: Subject) -> dict[str, Any] | None:
     """Pixels, line by line from the bottom: of classes the greatest, with its probability; else the
     number."""
-    side = min(int(np.sqrt(subject.room.plane / (2 * subject.grid.n_cells))), MOST_PIXELS)
+    most = MOST_PIXELS if subject.findings.task != "density" else DENSITY_PIXELS
+    side = min(int(np.sqrt(subject.room.plane / (2 * subject.grid.n_cells))), most)
     if side < LEAST_PIXELS:
         return None
     middles, extent = grid_of(subject.data["train"][0], side)

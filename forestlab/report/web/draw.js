@@ -6,7 +6,7 @@ const COLOURS = [
   "#a3623a", "#9fb52b",
 ]; // Paul Tol's bright scheme and more of its kind
 const VIRIDIS = [[68, 1, 84], [65, 68, 135], [42, 120, 142], [34, 168, 132], [122, 209, 81], [253, 231, 37]];
-const SPLITS = { train: "train", valid: "valid", test: "test", oob: "out of bag" };
+const SPLITS = { train: "training", valid: "validation", test: "test", oob: "out-of-bag" };
 
 /** An HTML element; texts among the children are texts, never HTML. */
 function html(tag, attributes = {}, ...children) {
@@ -112,7 +112,7 @@ function button(words, pick, attributes = {}) {
 
 /** What colours stand for. */
 function keys(pairs) {
-  return html("div", {}, pairs.map(([name, colour]) => html("span", { class: "key" },
+  return html("div", {}, pairs.filter(([name]) => name).map(([name, colour]) => html("span", { class: "key" },
     html("i", { style: `background:${colour}` }), name)));
 }
 

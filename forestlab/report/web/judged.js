@@ -18,7 +18,7 @@ function confusionPanel() {
 function confusionPicture(body, n, at) {
   const width = widthOf(body, 520), letters = Math.max(...told.classes.map((name) => name.length));
   const left = Math.min(26 + 6.6 * Math.min(letters, 14), width * 0.34), top = 8;
-  const side = Math.min((width - left - 8) / n, 52), slant = letters * 7 > side;
+  const side = Math.min((width - left - 8) / n, n > 4 ? 46 : 76), slant = letters * 7 > side;
   const bottom = (slant ? 16 + 5 * Math.min(letters, 14) : 18) + 24;
   const wrong = range(n).reduce((sum, t) => sum + range(n).reduce((own, p) => own + (t === p ? 0 : at(t, p)), 0), 0);
   const root = svg("svg", { width: left + n * side + 8, height: top + n * side + bottom, role: "img",

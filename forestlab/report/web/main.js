@@ -22,7 +22,7 @@ function controls() {
   const ends = { s: nSizes() - 1, d: nDepths() - 1 };
   if (told.chosen) {
     const place = nearest(told.depths, told.chosen.depth);
-    jumps.append(button(`depth ${told.chosen.depth}, chosen by ${SPLITS[told.chosen.split]} rows`, () => set({ ...ends, d: place })));
+    jumps.append(button(`depth ${told.chosen.depth}, which ${SPLITS[told.chosen.split]} rows choose`, () => set({ ...ends, d: place })));
   }
   jumps.append(button(isForest() ? "as it was grown: all trees, full depth" : "as it was grown: full depth", () => set(ends)));
   panels.push({ element: line, on: ["s", "d"], draw() {

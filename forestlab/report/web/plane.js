@@ -67,7 +67,6 @@ function mapPanel() {
   const { answers, side } = told.plane, n = side * side, isDensity = told.task === "density";
   const from = () => cell() * n;
   const here = () => extent(range(n).map((k) => shown(number(answers, from() + k))));
-  const most = () => here()[1];
   const shown = (value) => (isDensity ? Math.exp(value) : value);
   return panel({
     title: () => (isDensity ? `Density at ${where()} over both features` : `Predicted number at ${where()} over both features`),
@@ -77,7 +76,7 @@ function mapPanel() {
       const chart = overChart(body, `Map at ${where()}`), [low, high] = here(), start = from();
       chart.root.append(pixels(chart, side, (k) => viridis((shown(number(answers, start + k)) - low) / (high - low || 1))));
       pointsOver(chart, () => "#fff");
-      body.replaceChildren(chart.root, ramp(low, most()));
+      body.replaceChildren(chart.root, ramp([low, (low + high) / 2, high]));
     },
     table: () => ({ head: ["", "value"], rows: [["least", text(here()[0])], ["greatest", text(here()[1])]] }),
   });

@@ -38,11 +38,13 @@ function doubt(i) {
 }
 
 const ORDERS = {
-  doubt: ["the most wrong and unsure first", doubt],
+  doubt: ["", doubt], // named by the task
   number: ["by row number", (i) => told.rows.numbers[i]],
   truth: ["by truth", truthOf],
   predicted: ["by answer", (i) => (hasClasses() ? predictedOf(i) : answerOf(i))],
 };
+
+const doubtWords = () => (hasClasses() ? "the wrong and the unsure first" : told.rows.truth ? "the greatest errors first" : "the least likely first");
 
 function listed() {
   const rows = range(told.rows.numbers.length).filter((i) => {
@@ -63,7 +65,7 @@ function rowsPanel() {
     show(body) {
       const rows = listed();
       const choices = html("div", { class: "choices" },
-        select("order", "sort", Object.entries(ORDERS).filter(([key]) => key !== "truth" || told.rows.truth).map(([key, [words]]) => [key, words]), state.sort, (sort) => set({ sort })),
+        select("order", "sort", Object.entries(ORDERS).filter(([key]) => key !== "truth" || told.rows.truth).map(([key, [words]]) => [key, words || doubtWords()]), state.sort, (sort) => set({ sort })),
         hasClasses() ? [
           select("rows", "only", [["all", "all"], ["wrong", "wrong"], ["right", "right"]], state.only, (only) => set({ only })),
           select("true", "truth", [["", "any"], ...told.classes.map((name, k) => [k, name])], state.truth, (truth) => set({ truth })),

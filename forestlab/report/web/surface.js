@@ -32,7 +32,7 @@ function surfacePanel() {
   const values = () => told.surfaces[state.split][state.metric];
   return panel({
     title: () => `${metricOf(state.metric).name} on ${SPLITS[state.split]} rows, over depth and number of trees`,
-    reading: () => `Each cell is one forest, all from one fit; brighter is ${metricOf(state.metric).higher ? "better" : "worse"}. The cross-hair is where the sliders are: click to move them. Unit: ${metricOf(state.metric).unit || "as named"}.`,
+    reading: () => `Each cell is one forest, all from one fit; the brighter, the better; colours go by rank, so that small differences show too. The cross-hair is where the sliders are: click to move them. Unit: ${metricOf(state.metric).unit || "none"}.`,
     on: ["s", "d", "split", "metric"],
     show: (body) => body.replaceChildren(...heatMap(body, values())),
     table: () => ({
@@ -43,7 +43,7 @@ function surfacePanel() {
 }
 
 function heatMap(body, values) {
-  const [low, high] = extent(values);
+  const [low, high] = extent(values), rank = ranks(values, metricOf(state.metric).higher);
   const chart = paper(body, {
     xs: { from: [-0.5, nDepths() - 0.5], name: "depth", at: [] }, ys: { from: [-0.5, nSizes() - 0.5], name: "number of trees", at: [] },
     label: `${metricOf(state.metric).name} on ${state.split} rows, from ${text(low)} to ${text(high)}; at ${where()} it is ${text(values[cell()])}`,
@@ -52,7 +52,7 @@ function heatMap(body, values) {
   const { root, x, y } = chart, wide = x(1) - x(0), tall = y(0) - y(1);
   for (const s of range(nSizes())) for (const d of range(nDepths())) {
     const value = values[cell(s, d)];
-    const colour = Number.isFinite(value) ? css(viridis(high > low ? (value - low) / (high - low) : 0.5)) : "var(--shade)";
+    const colour = Number.isFinite(value) ? css(viridis(rank(value))) : "var(--shade)";
     root.append(svg("rect", { x: x(d) - wide / 2, y: y(s) - tall / 2, width: wide + 0.5, height: tall + 0.5, fill: colour },
       svg("title", {}, `depth ${told.depths[d]}, ${counted(told.sizes[s], "tree")}: ${text(value)}`)));
   }
@@ -64,15 +64,23 @@ function heatMap(body, values) {
       svg("circle", { ...look, cx: x(state.d), cy: y(state.s), r: 6 }));
   }
   picking(root, (px, py) => set({ d: nearest(range(nDepths()).map(x), px), s: nearest(range(nSizes()).map(y), py) }));
-  return [root, ramp(low, high, text(values[cell()]))];
+  const quarters = range(5).map((k) => rank.value(k / 4));
+  return [root, ramp(quarters, text(values[cell()]))];
+}
+
+/** value → its place from worst, 0, to best, 1, among all; and back. */
+function ranks(values, higher) {
+  const sorted = [...new Set([...values].filter(Number.isFinite))].sort((a, b) => (higher ? a - b : b - a));
+  const place = new Map(sorted.map((value, k) => [value, sorted.length > 1 ? k / (sorted.length - 1) : 0.5]));
+  return Object.assign((value) => place.get(value), { value: (part) => sorted[Math.round(part * (sorted.length - 1))] });
 }
 
 /** What the colours of a map stand for. */
-function ramp(low, high, here) {
+function ramp(values, here) {
   const stops = range(11).map((k) => css(viridis(k / 10))).join(",");
-  return html("div", { class: "choices" }, html("span", {}, text(low)),
-    html("span", { style: `display:inline-block;width:9rem;height:.8rem;background:linear-gradient(90deg,${stops})`, "aria-hidden": "true" }),
-    html("span", {}, text(high)), here === undefined ? null : html("span", {}, "here ", html("b", {}, here)));
+  return html("div", { class: "choices" }, html("div", { class: "ramp" },
+    html("div", { style: `height:.8rem;background:linear-gradient(90deg,${stops})`, "aria-hidden": "true" }),
+    html("div", { class: "ends" }, values.map((value) => html("span", {}, text(value, 3))))), here === undefined ? null : html("span", {}, "here ", html("b", {}, here)));
 }
 
 function curvesPanel(along) {
@@ -83,7 +91,7 @@ function curvesPanel(along) {
   }));
   return panel({
     title: () => `${metricOf(state.metric).name} by ${byDepth ? "depth" : "number of trees"}${byDepth ? (isForest() ? `, of ${counted(size(), "tree")}` : "") : `, at depth ${depth()}`}`,
-    reading: () => `One line a split; the dashed line is where the slider is, a click moves it.${byDepth && told.chosen ? ` ${told.chosen.split === "valid" ? "Validation" : "Out-of-bag"} rows choose depth ${told.chosen.depth}.` : ""} Unit: ${metricOf(state.metric).unit || "as named"}.`,
+    reading: () => `One line a split; the dashed line is where the slider is, a click moves it.${byDepth && told.chosen ? ` ${told.chosen.split === "valid" ? "Validation" : "Out-of-bag"} rows choose depth ${told.chosen.depth}.` : ""} Unit: ${metricOf(state.metric).unit || "none"}.`,
     on: ["s", "d", "metric"],
     show: (body) => gridLines(body, { along, lines: lines(), name: metricOf(state.metric).name, label: `${metricOf(state.metric).name} by ${byDepth ? "depth" : "number of trees"}` }),
     table: () => linesTable(along, lines()),

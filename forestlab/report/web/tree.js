@@ -68,9 +68,58 @@ function treePanel() {
       notes.push(`Nodes below depth ${depth()}, where the slider cuts, are pale.`);
       if (told.branches && way.length) notes.push("Where a value is missing, a row goes both ways: lit is the way that most of it goes.");
       body.replaceChildren(treeChoices(), hasClasses() ? keys(told.classes.slice(0, 20).map((name, k) => [name, classColour(k)])) : "", wayWords(way), html("p", { class: "note" }, notes.join(" ")),
-        html("div", { class: "scroll" }, html("ul", { class: "tree", "aria-label": `tree ${state.tree + 1}`, onkeydown: treeKeys }, nodeItem(0, 0, "", lit))));
+        overview(body, way), html("div", { class: "scroll" }, html("ul", { class: "tree", "aria-label": `tree ${state.tree + 1}`, onkeydown: treeKeys }, nodeItem(0, 0, "", lit))));
     },
   });
+}
+
+// ---- the whole tree at a glance ----------------------------------------------------------------
+
+/** Where the nodes of the chosen tree stand in a picture as wide as 1: { x, width, level } of each. */
+function places() {
+  const found = [], waiting = [[0, 0, 1, 0]], rowsIn = (i) => told.trees.rows[firstNode() + i];
+  while (waiting.length) {
+    const [i, x, width, level] = waiting.pop();
+    found[i] = { x, width, level };
+    if (skipOf(i) === 0) continue;
+    const left = i + 1, right = i + skipOf(i), part = rowsIn(left) / (rowsIn(left) + rowsIn(right) || 1);
+    waiting.push([left, x, width * part, level + 1], [right, x + width * part, width * (1 - part), level + 1]);
+  }
+  return found;
+}
+
+/** The colour of node i: its heaviest class, the paler the more mixed; or its mean. */
+function nodeColour(i, paperColour, [low, high]) {
+  if (!hasClasses()) return told.trees.mean ? viridis((told.trees.mean[firstNode() + i] - low) / (high - low || 1)) : mixed(paperColour, rgb(token("--accent")), 0.3);
+  const own = weightsOf(i), total = own.reduce((sum, [, w]) => sum + w, 0);
+  return mixed(paperColour, rgb(classColour(own[0][0])), 0.12 + (0.8 * own[0][1]) / total);
+}
+
+/** Every node as a box, as wide as its share of training rows, below the one that it came from. */
+function overview(body, way) {
+  const found = places(), width = widthOf(body, 1300), n = found.length;
+  const levels = 1 + found.reduce((most, place) => Math.max(most, place.level), 0);
+  const tall = Math.max(5, Math.min(18, Math.floor(240 / levels))), sharp = devicePixelRatio || 1;
+  const canvas = html("canvas", { width: width * sharp, height: levels * tall * sharp, class: "picks", role: "img", style: `width:${width}px;height:${levels * tall}px`, "aria-label": `Overview of tree ${state.tree + 1}: ${counted(n, "node")} on ${counted(levels, "level")}` });
+  const context = canvas.getContext("2d"), paperColour = rgb(token("--card"));
+  const means = told.trees.mean ? extent(told.trees.mean.subarray(firstNode(), firstNode() + n)) : [0, 1];
+  context.scale(sharp, sharp);
+  found.forEach(({ x, width: wide, level }, i) => {
+    context.globalAlpha = level > depth() ? 0.35 : 1;
+    context.fillStyle = css(nodeColour(i, paperColour, means));
+    context.fillRect(x * width, level * tall, Math.max(wide * width - (wide * width > 3 ? 1 : 0), 0.4), tall - 1);
+  });
+  context.globalAlpha = 1;
+  context.strokeStyle = token("--ink");
+  context.lineWidth = 2;
+  for (const i of way) context.strokeRect(found[i].x * width + 1, found[i].level * tall, Math.max(found[i].width * width - 2, 2), tall - 1);
+  canvas.addEventListener("click", (event) => {
+    const box = canvas.getBoundingClientRect(), x = (event.clientX - box.left) / box.width, level = Math.floor((event.clientY - box.top) / tall);
+    const hit = found.findIndex((place) => place.level === level && x >= place.x && x < place.x + place.width);
+    if (hit >= 0) set({ open: new Set([...state.open, ...found.flatMap((place, i) => (place.level <= level && i <= hit && x >= place.x && x < place.x + place.width ? [i] : []))]) });
+  });
+  const colours = hasClasses() ? "its colour is its heaviest class, the paler the more mixed" : told.trees.mean ? "the brighter, the greater its mean" : "of one colour";
+  return html("details", { open: true }, html("summary", {}, `The whole tree: ${counted(n, "node")}. Each box is a node, as wide as its share of the training rows; ${colours}. A click unfolds it below.`), canvas);
 }
 
 function treeChoices() {
