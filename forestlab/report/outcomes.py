@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from forestlab.report.answers import at_every_cell, numbers_at_cells, spreads_at_cells
-from forestlab.report.packing import numbers, shares, smallest
+from forestlab.report.packing import floats, numbers, shares, smallest
 from forestlab.report.subject import Grid, Subject
 from forestlab.study.calibration import N_BINS, bins_of
 from forestlab.study.rows import evenly
@@ -43,7 +43,7 @@ def class_outcomes(subject: Subject, kept: np.ndarray) -> tuple[dict[str, Any], 
         "n_rows": len(X),
         "bins": {
             "rows": smallest(sums.rows),
-            "confidence": sums.confidence.astype(np.float32),
+            "confidence": floats(sums.confidence),
             "right": smallest(sums.right),
         },
     }

@@ -40,6 +40,12 @@ def numbers(values: np.ndarray) -> dict[str, Any]:
     return {"low": low, "step": step, "codes": codes.astype(np.uint16)}
 
 
+def floats(values: np.ndarray) -> np.ndarray:
+    """Numbers of 32 bits; what is too great for them is infinite."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values).astype(np.float32)
+
+
 def smallest(whole: np.ndarray) -> np.ndarray:
     """Whole numbers from 0 on, in the smallest type that holds them."""
     most = int(whole.max()) if whole.size else 0

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from forestlab.forest import Grown
-from forestlab.report.packing import brief
+from forestlab.report.packing import brief, floats
 from forestlab.report.plane import told_plane
 from forestlab.report.rows import told_rows
 from forestlab.report.subject import Room, Subject, grid_of
@@ -100,7 +100,7 @@ def _surfaces(name: str, findings: Findings, about: About) -> dict[str, Any]:
         "splits": {split: len(about.rows["train" if split == "oob" else split])
                    for split in findings.surfaces},
         "surfaces": {
-            split: {key: found.values[key][:, grid.depths].astype(np.float32) for key in metrics}
+            split: {key: floats(found.values[key][:, grid.depths]) for key in metrics}
             for split, found in findings.surfaces.items()
         },
         "chosen": None if chosen is None else {"depth": chosen.depth, "split": chosen.split},
@@ -119,8 +119,8 @@ def _thinned(grid) -> list[str]:
     if len(grid.depths) == grid.n_depths:
         return []
     return [
-        f"Of {grid.n_depths} depths {len(grid.depths)} can be chosen: all of the first, and ever "
-        "fewer further down."
+        f"Of {grid.n_depths} depths {len(grid.depths)} can be chosen: all of the first, and some "
+        "of those further down."
     ]
 
 

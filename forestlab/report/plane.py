@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from forestlab.report.answers import at_every_cell, numbers_at_cells, spreads_at_cells
-from forestlab.report.packing import SHARES, brief, numbers, shares
+from forestlab.report.packing import SHARES, brief, floats, numbers, shares
 from forestlab.report.subject import Subject
 from forestlab.study.plane import grid_of, has_range
 from forestlab.study.rows import evenly
@@ -33,10 +33,10 @@ def told_plane(subject: Subject) -> dict[str, Any] | None:
 def _training(subject: Subject) -> dict[str, Any]:
     X, truth = subject.data["train"]
     some = evenly(len(X), MOST_TRAINING)
-    told: dict[str, Any] = {"X": X[some].astype(np.float32), "n_all": len(X)}
+    told: dict[str, Any] = {"X": floats(X[some]), "n_all": len(X)}
     if subject.findings.task == "density":
         return told
-    return told | {"truth": truth[some].astype(np.float32)}
+    return told | {"truth": floats(truth[some])}
 
 
 # ---- one feature -------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def _along(subject: Subject) -> dict[str, Any] | None:
     X = subject.data["train"][0]
     x = np.linspace(np.nanmin(X), np.nanmax(X), POINTS)
     asked = subject.grown, x[:, None], subject.grid, subject.n_jobs
-    told: dict[str, Any] = {"kind": "along", "x": x.astype(np.float32)}
+    told: dict[str, Any] = {"kind": "along", "x": floats(x)}
     if subject.findings.has_classes:
         return told | {"posteriors": shares(_posteriors(subject, x[:, None]))}
     told["answers"] = numbers(numbers_at_cells(*asked))

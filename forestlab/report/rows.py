@@ -11,7 +11,7 @@ from forestlab.report.outcomes import (
     judged_rows,
     number_outcomes,
 )
-from forestlab.report.packing import brief, smallest
+from forestlab.report.packing import brief, floats, smallest
 from forestlab.report.subject import Subject
 from forestlab.study.rows import evenly
 
@@ -81,7 +81,7 @@ def told_rows(subject: Subject) -> tuple[dict[str, Any], Kept]:
     else:
         answers = number_outcomes(subject, kept.numbers)
         if subject.findings.task == "regression":
-            rows["truth"] = truth.astype(np.float32)
+            rows["truth"] = floats(truth)
     rows["answers"] = answers
     return told, kept
 
@@ -101,7 +101,7 @@ def _features(subject: Subject, X: np.ndarray) -> dict[str, Any]:
     return {
         "columns": smallest(columns),
         "names": [brief(subject.about.features[c]) for c in columns],
-        "values": some.astype(np.uint8 if is_bytes else np.float32),
+        "values": some.astype(np.uint8) if is_bytes else floats(some),
         "levels": _levels(subject, columns),
         "image": subject.about.image_shape and list(subject.about.image_shape),
     }

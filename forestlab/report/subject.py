@@ -66,7 +66,7 @@ def grid_of(findings: Findings) -> Grid:
     n_depths = surface.values[findings.main].shape[1]
     depths = np.arange(n_depths)
     if n_depths > MOST_DEPTHS:
-        chosen = findings.parts.get("chosen")
-        spread = np.geomspace(1, n_depths, MOST_DEPTHS - 1).round().astype(int) - 1
-        depths = np.unique([*spread, *([] if chosen is None else [chosen.depth])])
+        chosen, half = findings.parts.get("chosen"), MOST_DEPTHS // 2
+        deeper = np.linspace(half, n_depths - 1, half).round().astype(int)
+        depths = np.unique([*depths[:half], *deeper, *([] if chosen is None else [chosen.depth])])
     return Grid(np.asarray(surface.sizes), depths, n_depths)

@@ -12,7 +12,7 @@ from forestlab.core.arrays import LEAF, Tree, n_trees, tree_of
 from forestlab.core.prune import depths
 from forestlab.core.tasks import TASKS, variances
 from forestlab.forest import ends
-from forestlab.report.packing import brief, smallest
+from forestlab.report.packing import brief, floats, smallest
 from forestlab.report.subject import Subject
 from forestlab.tree.view import question
 
@@ -50,7 +50,7 @@ class Nodes:
             "text": np.array(texts),
             "feature": np.where(asks & (nodes["feature"] >= 0), nodes["feature"] + 1, 0),
             "rows": nodes["n_rows"],
-            "impurity": nodes["impurity"].astype(np.float32),
+            "impurity": floats(nodes["impurity"]),
         }
         self.parts.append(part | _said(self.subject, stats))
         self.left_out.append(len(keep) - len(here))
@@ -80,13 +80,13 @@ def _said(subject: Subject, stats: np.ndarray) -> dict[str, Any]:
         return {
             "n_classes": np.bincount(of_node, minlength=len(stats)),
             "classes": classes,
-            "weights": weights.astype(np.int64 if is_whole else np.float32),
+            "weights": weights.astype(np.int64) if is_whole else floats(weights),
         }
     if subject.findings.task == "density":
         return {}
     return {
-        "mean": TASKS["regression"].answers(stats)[:, 0].astype(np.float32),
-        "deviation": np.sqrt(np.maximum(variances(stats)[:, 0], 0.0)).astype(np.float32),
+        "mean": floats(TASKS["regression"].answers(stats)[:, 0]),
+        "deviation": floats(np.sqrt(np.maximum(variances(stats)[:, 0], 0.0))),
     }
 
 

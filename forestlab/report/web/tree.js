@@ -65,7 +65,7 @@ function treePanel() {
       const way = wayOf(state.row), lit = new Set(way);
       const notes = [];
       if (state.tree >= size()) notes.push(`It is not among the first ${counted(size(), "tree")} that the slider asks.`);
-      notes.push(`Nodes below depth ${depth()}, where the slider cuts, are pale.`);
+      if (state.d < nDepths() - 1) notes.push(`Nodes below depth ${depth()}, where the slider cuts, are pale.`);
       if (told.branches && way.length) notes.push("Where a value is missing, a row goes both ways: lit is the way that most of it goes.");
       body.replaceChildren(treeChoices(), hasClasses() ? keys(told.classes.slice(0, 20).map((name, k) => [name, classColour(k)])) : "", wayWords(way), html("p", { class: "note" }, notes.join(" ")),
         overview(body, way), html("div", { class: "scroll" }, html("ul", { class: "tree", "aria-label": `tree ${state.tree + 1}`, onkeydown: treeKeys }, nodeItem(0, 0, "", lit))));
