@@ -207,7 +207,9 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
 
 def _write(job: Job, folder: Path, done: Done) -> None:
     """The files of a run: its config, what differs from the commit, what columns of a user's own
-    table were taken for, tables and pictures."""
+    table were taken for, tables and pictures, and the page of it all."""
+    from forestlab import report
+    from forestlab.model.parameters import n_threads
     from forestlab.study import artifacts
     from forestlab.study.part import About
     from forestlab.tracking import provenance
@@ -225,3 +227,6 @@ def _write(job: Job, folder: Path, done: Done) -> None:
         levels = [np.array(words[name]) if name in words else None for name in names]
         about = About(job.name, names, rows, dataset.image_shape, levels if words else None)
         artifacts.write(folder, done.found, about, job.config.tracking.pictures)
+    if job.config.study.name == "full" and job.config.tracking.pictures:
+        shown = done.model.grown, job.data.splits(), done.found, about
+        report.write(folder / report.NAME, *shown, n_threads(job.config.n_jobs))
