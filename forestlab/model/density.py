@@ -29,6 +29,7 @@ from forestlab.forest.stopping import origins_of
 from forestlab.model import frames, parameters
 from forestlab.model.base import ManyTrees
 from forestlab.model.descriptions import documented
+from forestlab.model.members import first_trees
 from forestlab.tree.grown import require_single_cuts
 
 # What leaves keep, and the criterion of which they are the best.
@@ -214,21 +215,22 @@ class DensityForest(DensityMixin, ManyTrees):
     def grown(self) -> Grown:
         return super().grown._replace(normals=self._normals())
 
-    def score_samples(self, X, depth=None) -> np.ndarray:
+    def score_samples(self, X, depth=None, n_trees=None) -> np.ndarray:
         """Logarithm of the density at each row, (n_rows,); with `depth` as if grown with that
-        max_depth."""
+        max_depth, with `n_trees` by the first so many trees."""
         X, depth = self._check_X(X), parameters.depth_limit(depth)
         n_jobs = parameters.n_threads(self.n_jobs)
-        return log_densities_of(self.forest_, self._normals(), X, depth, n_jobs)
+        forest = first_trees(self.forest_, n_trees)
+        return log_densities_of(forest, self._normals(), X, depth, n_jobs)
 
-    def predict(self, X, depth=None) -> np.ndarray:
+    def predict(self, X, depth=None, n_trees=None) -> np.ndarray:
         """As `score_samples`: the name by which MLflow's pyfunc asks any model."""
-        return self.score_samples(X, depth)
+        return self.score_samples(X, depth, n_trees)
 
-    def score(self, X, y=None) -> float:
+    def score(self, X, y=None, depth=None, n_trees=None) -> float:
         """Log-likelihood: the sum over rows of the logarithms of their densities, as of
         scikit-learn's KernelDensity."""
-        return float(self.score_samples(X).sum())
+        return float(self.score_samples(X, depth, n_trees).sum())
 
     def log_likelihood_surface(self, X, sizes=None) -> np.ndarray:
         """What `score` would be of forests of other depths and numbers of trees.
