@@ -46,8 +46,9 @@ from forestlab.forest import (
 from forestlab.forest.growing import Recipe, Training
 from forestlab.model import cutting, frames, parameters, prunings, storage
 from forestlab.model.frames import Table
-from forestlab.model.members import first_trees
+from forestlab.model.members import first_trees, tree_number
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
+from forestlab.model.targets import require_numbers
 from forestlab.model.values import inside
 from forestlab.tree.grown import visits
 from forestlab.tree.levels import refuse_dicts
@@ -308,6 +309,7 @@ class Model(BaseEstimator):
         refuse_dicts(X)
         categories = getattr(self, "categories_", None)
         if categories is None:
+            frames.require_no_words(X)
             X = validate_data(self, X, reset=False, **self._numbers())
             self._require_known(X)
             return X
@@ -356,14 +358,14 @@ class Model(BaseEstimator):
         return ends(forest, X, parameters.depth_limit(depth), n_jobs)
 
     def _reached(self, X, depth=None, n_trees=None) -> Reached:
-        X, forest = self._check_X(X), first_trees(self.forest_, n_trees)
-        n_jobs = parameters.n_threads(self.n_jobs)
+        """Where rows end, of an X that was checked."""
+        forest, n_jobs = first_trees(self.forest_, n_trees), parameters.n_threads(self.n_jobs)
         return reached(forest, X, parameters.depth_limit(depth), n_jobs)
 
     def decision_path(self, X):
         """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones; and the number of
         each tree's first node, (n_trees + 1,). A row that goes both ways visits all on its ways."""
-        found, first = self._reached(X), self.forest_.first_node
+        found, first = self._reached(self._check_X(X)), self.forest_.first_node
         paths = []
         for t in range(len(found.nodes)):
             rows, nodes, _ = found.pieces(t)
@@ -408,12 +410,14 @@ class Model(BaseEstimator):
     def view(self, t: int, kind: type = TreeView):
         """Tree t, to print, walk and draw."""
         check_is_fitted(self, "forest_")
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{j}" for j in range(self.n_features_in_)]
         classes = getattr(self, "classes_", None)
         levels = getattr(self, "categories_", None)
-        return kind(tree_of(self._answering(), t), self.task, list(names), classes, levels)
+        return kind(tree_of(self._answering(), t), self.task, self._names(), classes, levels)
+
+    def _names(self) -> list[str]:
+        """What features are called."""
+        unnamed = [f"x{j}" for j in range(self.n_features_in_)]
+        return list(map(str, getattr(self, "feature_names_in_", unnamed)))
 
     def _answering(self) -> Forest:
         """The forest that answers: its trees as they were grown, or with what else nodes say."""
@@ -468,6 +472,9 @@ class Predictor(Model):
         list of such; or (n_trees, n_rows) numbers, of several targets (n_trees, n_rows, n_targets).
         `depth` and `n_trees` as in `predict`.
         """
+        return self._of_trees(self._check_X(X), depth, n_trees)
+
+    def _of_trees(self, X, depth=None, n_trees=None) -> np.ndarray | list[np.ndarray]:
         found = self._reached(X, depth, n_trees)
         trees = range(len(found.nodes))
         each = [found.mixed(t, lambda nodes, rows: self._of_nodes(nodes)) for t in trees]
@@ -580,6 +587,7 @@ class Regressor(RegressorMixin, Predictor):
     leaf = "mean"  # of models that were pickled before there were others
 
     def _validated(self, X, y, table):
+        require_numbers(y, type(self).__name__)
         X, y = self._checked(X, y, table, y_numeric=True, multi_output=True)
         return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
 
@@ -642,6 +650,19 @@ class ManyTrees(Model):
     def __len__(self) -> int:
         check_is_fitted(self, "forest_")
         return n_trees(self.forest_)
+
+    def draw(self, t=0, ax=None, max_depth=None, **options):
+        """Draw tree t, on matplotlib axes or to a file: ``forest.draw(3, "tree.png")``. Returns the
+        axes.
+
+        Parameters
+        ----------
+        t : the number of the tree
+        ax : axes, the name of a file (.png, .svg, .pdf), or None: a new figure
+        max_depth : draw the tree cut at this depth; None: as deep as can be read
+        options : as those of `figures.draw_tree`: title, decimals, show_stats
+        """
+        return self.view(tree_number("t", t, len(self))).draw(ax, max_depth, **options)
 
     def apply(self, X, depth=None, n_trees=None) -> np.ndarray:
         """The node of each tree where each row ends, (n_rows, n_trees); of a row that goes both

@@ -99,6 +99,15 @@ def first_trees(forest: Forest, given) -> Forest:
     )
 
 
+def tree_number(name: str, given, there: int) -> int:
+    """The number of one of so many trees, by the parameter of this name."""
+    if not is_whole(given) or not 0 <= given < there:
+        raise ValueError(
+            f"{name} must be the number of a tree, from 0 to {there - 1}; got {given!r}."
+        )
+    return int(given)
+
+
 def joined(trees: Sequence, like) -> Forest:
     """A forest of fitted trees that were grown for the same features and targets as `like`."""
     for tree in trees:
