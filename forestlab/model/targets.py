@@ -27,8 +27,8 @@ def require_numbers(y, who: str) -> None:
                 raise ValueError(f"{column} lacks a value in row {i}: leave out such rows.")
             if not _is_number(value):
                 raise ValueError(
-                    f"{who} predicts numbers; {column} holds others, such as {value!r}: a classifier "
-                    "predicts classes."
+                    f"{who} predicts numbers; {column} holds others, such as {value!r}: a "
+                    "classifier predicts classes."
                 )
 
 

@@ -328,7 +328,8 @@ class TreeView:
         return text
 
     def draw(self, ax=None, max_depth: int | None = None, **options):
-        """Draw the tree with matplotlib; see `figures.draw_tree`. Returns the axes."""
+        """Draw the tree with matplotlib, on axes, on a new figure or to a file; see
+        `figures.draw_tree`. Returns the axes."""
         try:
             from forestlab.figures import draw_tree
         except ImportError as error:
