@@ -70,6 +70,12 @@ def is_grown(view) -> bool:
     return bool(view.tree.nodes["n_rows"][0] > 0)
 
 
+def are_weighted(view) -> bool:
+    """Do rows count other than once each, as those that are drawn several times do?"""
+    root = view.tree.nodes[0]
+    return bool(root["weight"] != root["n_rows"])
+
+
 def has_colours(view) -> bool:
     """Do colours tell what nodes answer? Not of several targets."""
     if view.class_names is not None:
@@ -84,7 +90,8 @@ def _text(view, i: int, max_depth: int | None, decimals: int, show_stats: bool) 
         if not ends and view.task != "density":
             lines += _wrap(f"{'value' if view.class_names is None else 'class'} {value}")
         facts = view.facts(i, decimals)
-        lines += [facts["rows"], facts["impurity"], *_counts(view, i, decimals)]
+        rows = f"{facts['rows']}, {facts['weight']}" if are_weighted(view) else facts["rows"]
+        lines += [rows, facts["impurity"], *_counts(view, i, decimals)]
     n_below, _ = view.below(i)
     if ends and n_below:
         lines.append(f"… {n_below} nodes below")
@@ -92,7 +99,7 @@ def _text(view, i: int, max_depth: int | None, decimals: int, show_stats: bool) 
 
 
 def _counts(view, i: int, decimals: int) -> list[str]:
-    """How many rows of each class there are, a line for each target."""
+    """How many rows of each class there are, or what they weigh, a line for each target."""
     lines = []
     weights = view.weights_each(view.tree.stats[[i]])
     for names, (of_target,) in zip(view.names_each, weights, strict=True):
@@ -170,7 +177,8 @@ def legend_of(view, boxes: list[Box]) -> list[tuple[str, str]]:
     if not has_colours(view):
         return []
     if view.class_names is not None:
-        return _legend_of_classes([str(name) for name in view.class_names], boxes)
+        counted = "weight" if are_weighted(view) else "rows"
+        return _legend_of_classes([str(name) for name in view.class_names], boxes, counted)
     values = view.tree.stats[[box.node for box in boxes], 1]
     if not np.ptp(values):
         return []
@@ -179,9 +187,9 @@ def legend_of(view, boxes: list[Box]) -> list[tuple[str, str]]:
     return [("", "value"), *zip(_mean_colours(steps, values), told, strict=True)]
 
 
-def _legend_of_classes(names: list[str], boxes: list[Box]) -> list[tuple[str, str]]:
+def _legend_of_classes(names: list[str], boxes: list[Box], counted: str) -> list[tuple[str, str]]:
     if len(names) > len(CLASS_COLOURS):
         return []
     told = [(colour_of(c), name) for c, name in enumerate(names)]
     are_listed = len(boxes[0].shares) > 0 and len(names) <= FEW_CLASSES
-    return [*told, ("", "[ ]: rows of each, in this order")] if are_listed else told
+    return [*told, ("", f"[ ]: {counted} of each, in this order")] if are_listed else told

@@ -136,7 +136,7 @@ def _of_classes(classes, answer: np.ndarray, each: np.ndarray) -> list[str]:
     voters = {c: np.flatnonzero(said == c) for c in order}
     best, *others = sorted((c for c in order if len(voters[c])), key=lambda c: -len(voters[c]))
     first = f"trees: {len(voters[best])} of {len(each)} say {classes[best]}"
-    dissent = [f"{len(voters[c])} say {classes[c]} ({_numbered(voters[c])})" for c in others]
+    dissent = [f"{_say(voters[c])} {classes[c]} ({_numbered(voters[c])})" for c in others]
     return [
         f"prediction: {classes[order[0]]}",
         f"probabilities: {', '.join(likely + more)}",
@@ -180,6 +180,10 @@ def _value(value) -> str:
     if is_missing(value):
         return "missing"
     return str(value) if isinstance(value, str | bool | np.bool_) else short(value)
+
+
+def _say(trees: Sequence[int]) -> str:
+    return f"{len(trees)} {'says' if len(trees) == 1 else 'say'}"
 
 
 def _numbered(trees: Sequence[int]) -> str:

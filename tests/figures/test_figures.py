@@ -40,7 +40,7 @@ def bushy(n_levels, values, i=0):
 
 def as_if_grown(view):
     """The same tree with rows and impurities, as a grown tree has them."""
-    view.tree.nodes["n_rows"] = 1000 * view.tree.nodes["weight"]
+    view.tree.nodes["n_rows"] = view.tree.nodes["weight"]
     view.tree.nodes["impurity"] = np.linspace(0.9, 0.01, view.n_nodes)
     return view
 
@@ -112,9 +112,18 @@ def test_statistics_are_shown_of_grown_trees_only():
     grown = TREES["grown classes"]
     counts = "\nb: 3, d: 3, c: 2, …"
     root = texts(grown.draw())["node 0"]
-    assert root.split("\n", 2)[2] == "class b\n21000 rows\nimpurity 0.9" + counts
+    assert root.split("\n", 2)[2] == "class b\n21 rows\nimpurity 0.9" + counts
     assert "rows" not in texts(grown.draw(show_stats=False))["node 0"]
     assert "rows" not in texts(TREES["classes"].draw())["node 0"]
+
+
+def test_what_rows_weigh_is_told_where_they_do_not_count_once_each():
+    view = as_if_grown(build_tree(bushy(2, ["a", "b"])))
+    assert "weight" not in texts(view.draw())["node 0"]
+    view.tree.nodes["n_rows"][0] = 3
+    figure = tree_picture(view)
+    assert "\n3 rows, weight 4\n" in texts(figure.axes[0])["node 0"]
+    assert said(figure)[-1] == "[ ]: weight of each, in this order"
 
 
 def test_cut_branches_say_what_is_below():
