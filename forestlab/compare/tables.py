@@ -11,13 +11,13 @@ import pandas as pd
 
 from forestlab.compare import variants
 from forestlab.compare.statistics import LEVEL
-from forestlab.compare.variants import DATA, PARAM
+from forestlab.compare.variants import DATA, PARAM, TASK
 from forestlab.config import ConfigError
 from forestlab.core.tasks import TASKS
 from forestlab.spelling import did_you_mean, most_like
 from forestlab.study.metrics import METRICS
 
-TASK, MODEL, VERSION = "tags.task", f"{PARAM}model.name", "tags.result_version"
+MODEL, VERSION = f"{PARAM}model.name", "tags.result_version"
 # What tells one data set from another.
 SOURCE = [f"{DATA}{key}" for key in ("name", "path", "target", "openml_name", "openml_version")]
 MOST_NAMED = 10  # in a note

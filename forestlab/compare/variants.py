@@ -16,10 +16,12 @@ import pandas as pd
 
 from forestlab import config as configs
 from forestlab.compare.statistics import LEVEL, holm, overlap_of, student
-from forestlab.config import NO_RESULT, flat_defaults
+from forestlab.config import AUTO, NO_RESULT, flat_defaults
+from forestlab.core.criteria import fitting
 from forestlab.core.options import OPTIONS, defaults
+from forestlab.core.tasks import TASKS
 
-PARAM = "params."
+PARAM, TASK = "params.", "tags.task"
 DIGEST = "tags.dataset_digest"
 SEEDS = [f"{PARAM}{key}" for key in configs.SEEDS]
 DATA = f"{PARAM}dataset."
@@ -38,6 +40,18 @@ def completed(runs: pd.DataFrame) -> pd.DataFrame:
         column = f"{PARAM}{key}"
         if column in runs:
             runs[column] = runs[column].fillna(_default(runs, key, value))
+    return _decided(runs)
+
+
+def _decided(runs: pd.DataFrame) -> pd.DataFrame:
+    """Older runs logged `auto` where the task decides: say what it came to."""
+    if TASK not in runs:
+        return runs
+    criteria = runs[TASK].map(lambda task: fitting(task)[0] if task in TASKS else AUTO)
+    for key, decision in {"criterion.name": criteria, "task.name": runs[TASK].fillna(AUTO)}.items():
+        column = f"{PARAM}{key}"
+        if column in runs:
+            runs[column] = runs[column].where(runs[column] != AUTO, decision)
     return runs
 
 

@@ -17,7 +17,7 @@ from omegaconf import OmegaConf
 from forestlab import config as configs
 from forestlab import datasets
 from forestlab.run import plugins
-from forestlab.run.making import Job, recipe
+from forestlab.run.making import Job, decided, recipe
 from forestlab.run.measure import Done, fit_and_study
 from forestlab.run.shared import Shared
 
@@ -126,7 +126,7 @@ def _open_run(
     store = shared.store(config.tracking)
     run_id = tracking.start(store, config.tracking.run_name or job.name, _tags(job), parent())
     try:
-        tracking.log_numbers(store, run_id, [], configs.flat(config))
+        tracking.log_numbers(store, run_id, [], configs.flat(config) | decided(job))
         profile = {split: len(rows) for split, rows in data.parts._asdict().items()}
         profile |= {"rows": len(data.y), "features": data.X.shape[1]}
         tracking.log_dataset(
@@ -149,6 +149,8 @@ def _tags(job: Job) -> dict[str, Any]:
         "task": data.task,
         "oob": "yes" if recipe(config, data).bag_size else "none",
     }
+    if left_open := decided(job):
+        tags["auto"] = " ".join(left_open)  # the parameters of which the config says auto
     tags |= provenance.versions() | provenance.code()[0]
     return tags | ({"experiment": job.experiment} if job.experiment else {})
 
@@ -181,7 +183,8 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
         tracking.log_folder(store, run_id, Path(scratch))
     if job.config.tracking.model:
         example = job.data.dataset.frame.iloc[job.data.parts.train[:3]]
-        tracking.log_model(store, run_id, done.model, example, provenance.requirements())
+        name = f"{job.config.model.name}-{job.data.dataset.name}"
+        tracking.log_model(store, run_id, done.model, example, provenance.requirements(), name)
     last = numbers[0]._replace(name="seconds/log", value=time.perf_counter() - start, step=0)
     tracking.log_numbers(store, run_id, [last])
     return [*numbers, last]

@@ -9,6 +9,7 @@ its run to be active for a moment.
 import getpass
 import logging
 import os
+import re
 import socket
 import sqlite3
 import time
@@ -210,7 +211,9 @@ def log_dataset(
     store.client.log_inputs(run_id, [DatasetInput(dataset, [tag])])
 
 
-def log_model(store: Store, run_id: str, model, example, requirements: list[str]) -> None:
+def log_model(
+    store: Store, run_id: str, model, example, requirements: list[str], name: str = "model"
+) -> None:
     """The fitted model, for mlflow.sklearn and mlflow.pyfunc; stored by skops, not by pickle.
 
     MLflow wants the run to be its active one for this, and marks it FINISHED afterwards: log a
@@ -223,7 +226,7 @@ def log_model(store: Store, run_id: str, model, example, requirements: list[str]
         with mlflow.start_run(run_id=run_id, nested=True):
             mlflow.sklearn.log_model(
                 model,
-                name="model",
+                name=re.sub(r"[^\w-]+", "-", name),  # MLflow refuses some letters
                 serialization_format="skops",
                 skops_trusted_types=TRUSTED + _options(),
                 signature=mlflow.models.infer_signature(example, model.predict(example)),
