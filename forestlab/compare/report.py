@@ -233,7 +233,10 @@ def _run_list(table: Table) -> pd.DataFrame:
     seeds = [name for name in variants.SEEDS if name in runs and runs[name].nunique() > 1]
     name = table.metric.split("/")[0]
     more = [f"{name}/{split}" for split in ("train", "valid", "test", "oob")]
-    metrics = [f"metrics.{key}" for key in (table.metric, *more, "chosen/depth", "seconds/fit")]
+    metrics = [
+        f"metrics.{key}"
+        for key in (table.metric, *more, "summary/chosen_depth", "summary/seconds_fit")
+    ]
     there = [column for column in dict.fromkeys(metrics) if column in runs]
     differing = variants.differing(runs)
     told = variants.needed(runs, differing)

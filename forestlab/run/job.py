@@ -185,7 +185,9 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
         example = job.data.dataset.frame.iloc[job.data.parts.train[:3]]
         name = f"{job.config.model.name}-{job.data.dataset.name}"
         tracking.log_model(store, run_id, done.model, example, provenance.requirements(), name)
-    last = numbers[0]._replace(name="seconds/log", value=time.perf_counter() - start, step=0)
+    last = numbers[0]._replace(
+        name="summary/seconds_log", value=time.perf_counter() - start, step=0
+    )
     tracking.log_numbers(store, run_id, [last])
     return [*numbers, last]
 
