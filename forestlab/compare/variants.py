@@ -10,6 +10,7 @@ have a number.
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,17 @@ ROUNDING = 1e-12  # of the largest score: numbers that differ by less are equal
 
 
 # ---- runs --------------------------------------------------------------------------------------
+
+
+def as_frame(runs: Sequence[Any]) -> pd.DataFrame:
+    """Runs of MLflow as a frame in the layout of `mlflow.search_runs`."""
+    rows = []
+    for run in runs:
+        row = {key: getattr(run.info, key) for key in ("run_id", "run_name", "start_time")}
+        for kind in ("params", "metrics", "tags"):
+            row |= {f"{kind}.{key}": value for key, value in getattr(run.data, kind).items()}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def completed(runs: pd.DataFrame) -> pd.DataFrame:

@@ -52,6 +52,7 @@ logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 
 logging.getLogger("mlflow").setLevel(logging.ERROR)
 
 PARENT = "mlflow.parentRunId"
+NOTE = "mlflow.note.content"  # the tag whose Markdown the UI shows as the description
 SAID = "MLFLOW_TRACKING_URI"
 KIND = "mlflow.experimentKind"  # makes the UI open on training runs, not on traces
 MOST_METRICS, MOST_PARAMS = 1000, 100  # in one batch
