@@ -136,11 +136,12 @@ def _told_of(store, sweeps: Sequence[Sweep]):
     for sweep in sweeps:
         values = {key: sweep.values(k) for k, key in enumerate(sweep.keys)}
         varied = [f"`{key}` ({', '.join(map(str, own))})" for key, own in values.items()]
-        where = f"**{escaped(sweep.table.dataset)}**: " if len(sweeps) > 1 else ""
-        yield f"{where}swept: {' and '.join(varied) or 'seeds alone'}.  "
+        where = f" on **{escaped(sweep.table.dataset)}**" if len(sweeps) > 1 else ""
+        yield f"Swept{where}: {' and '.join(varied) or 'seeds alone'}.  "
         best, main = sweep.best(), f"{sweep.metric}/{sweep.judge}"
-        scores = ", ".join(f"{split} {best[f'metrics.{sweep.metric}/{split}']:.4g}"
-                           for split in sweep.splits if split != "train")  # fmt: skip
+        found = {split: best[f"metrics.{sweep.metric}/{split}"] for split in sweep.splits}
+        known = {split: value for split, value in found.items() if value == value}
+        scores = ", ".join(f"{split} {value:.4g}" for split, value in known.items())
         yield f"Best by {main}: **{_link(store, best)}**, {sweep.metric} {scores}."
         yield ""
         yield from _rows(store, sweep)

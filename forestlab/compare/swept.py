@@ -39,6 +39,7 @@ class Sweep(NamedTuple):
     metric: str  # the task's main one
     keys: list[str]  # numbers first, of these the one of most values
     cells: dict[Values, dict[str, Score]]  # by split
+    members: dict[Values, list]  # the runs of each cell, by their index in the table's
 
     @property
     def splits(self) -> list[str]:
@@ -60,10 +61,15 @@ class Sweep(NamedTuple):
         return sorted({cell[k] for cell in self.cells}, key=rank)
 
     def best(self) -> pd.Series:
-        """The run that is best on the split that chooses."""
-        scores = self.table.runs[f"metrics.{self.metric}/{self.judge}"].astype(float)
-        higher = METRICS[self.metric].higher_is_better
-        return self.table.runs.loc[scores.idxmax() if higher else scores.idxmin()]
+        """Of the cell that is best on the split that chooses, the best run."""
+        sign = 1.0 if METRICS[self.metric].higher_is_better else -1.0
+        judged = {
+            cell: own[self.judge].mean for cell, own in self.cells.items() if self.judge in own
+        }
+        cell = max(judged, key=lambda cell: sign * judged[cell])
+        runs = self.table.runs.loc[self.members[cell]]
+        scores = sign * runs[f"metrics.{self.metric}/{self.judge}"].astype(float)
+        return runs.loc[scores.idxmax()]
 
 
 # ---- reading -----------------------------------------------------------------------------------
@@ -82,15 +88,15 @@ def sweeps_of(runs: pd.DataFrame) -> list[Sweep]:
 def _sweep(table: Table) -> Sweep:
     runs, metric = table.runs, table.metric.split("/")[0]
     columns = variants.needed(runs, variants.differing(runs))
-    keys = {column.removeprefix(PARAM): runs[column].map(_value) for column in columns}
-    order = sorted(keys, key=lambda key: (not is_numeric(list(keys[key])), -keys[key].nunique()))
+    # Lists, as in a column numbers would be numpy's, and None among them NaN.
+    keys = {column.removeprefix(PARAM): list(map(_value, runs[column])) for column in columns}
+    order = sorted(keys, key=lambda key: (not is_numeric(keys[key]), -len(set(keys[key]))))
     members: dict[Values, list] = {}
-    for index in runs.index:
-        members.setdefault(tuple(keys[key][index] for key in order), []).append(index)
+    for place, index in enumerate(runs.index):
+        members.setdefault(tuple(keys[key][place] for key in order), []).append(index)
     cells = {cell: _scores(runs.loc[of], metric) for cell, of in members.items()}
-    return Sweep(
-        table, metric, order, dict(sorted(cells.items(), key=lambda c: list(map(rank, c[0]))))
-    )
+    ordered = sorted(cells, key=lambda cell: [rank(value) for value in cell])
+    return Sweep(table, metric, order, {cell: cells[cell] for cell in ordered}, members)
 
 
 def _scores(runs: pd.DataFrame, metric: str) -> dict[str, Score]:
@@ -177,9 +183,9 @@ def _multiples(sweep: Sweep):
 
     panels: dict[str, dict] = {}
     for rest in dict.fromkeys(cell[2:] for cell in sweep.cells):
-        name = " ".join(f"{key}={value}" for key, value in zip(sweep.keys[2:], rest, strict=True))
+        name = _words(sweep.keys[2:], rest)
         panels[name] = {
-            f"{sweep.keys[1].removesuffix('.name')}={second}": _line(
+            _words(sweep.keys[1:2], (second,)): _line(
                 [_at(sweep, (first, second, *rest)) for first in sweep.values(0)]
             )
             for second in sweep.values(1)
@@ -232,13 +238,18 @@ def _axis(sweep: Sweep, k: int):
 def _flattened(sweep: Sweep) -> Sweep:
     """All keys as one, of which a value is a variant's name; the best of them."""
     named = {
-        " ".join(variants.word(f"{k}={v}") for k, v in zip(sweep.keys, cell, strict=True)): scores
+        _words(sweep.keys, cell): scores
         for cell, scores in sweep.cells.items()
         if sweep.shown in scores
     }
     sign = -1.0 if METRICS[sweep.metric].higher_is_better else 1.0
     order = sorted(named, key=lambda name: sign * named[name][sweep.shown].mean)
     return sweep._replace(keys=["variant"], cells={(name,): named[name] for name in order[:24]})
+
+
+def _words(keys: Sequence[str], values: Values) -> str:
+    pairs = zip(keys, values, strict=True)
+    return " ".join(variants.word(f"{key}={value}") for key, value in pairs)
 
 
 def _title(sweep: Sweep) -> str:

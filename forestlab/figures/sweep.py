@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import (
     COLOURS,
+    LABEL,
     NO_VALUE,
     SPLIT_COLOURS,
     SPLIT_MARKERS,
@@ -128,7 +129,11 @@ def swept_map(
 ) -> Figure:
     """A metric over two keys, (n_y, n_x): the numbers on their colours, the better the brighter."""
     left = 0.45 + max(text_width(tick, TICK) for tick in y.ticks) / 72.0
-    size = [max(CELL[0] * len(x.ticks), 2.5), max(CELL[1] * len(y.ticks), 1.2)]
+    long = [(text_width(axis.name, LABEL) + 12.0) / 72.0 for axis in (x, y)]
+    size = [
+        max(one * len(axis.ticks), least)
+        for one, axis, least in zip(CELL, (x, y), long, strict=True)
+    ]
     widest = max(text_width(tick, TICK) for tick in x.ticks)
     rotation = 40.0 if widest > 0.9 * 72.0 * CELL[0] else 0.0
     bottom = (x_depth(widest, rotation) + 22.0) / 72.0
