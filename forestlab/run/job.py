@@ -16,12 +16,13 @@ from omegaconf import OmegaConf
 
 from forestlab import config as configs
 from forestlab import datasets
-from forestlab.run import plugins
+from forestlab.run import notes, plugins
 from forestlab.run.making import Job, decided, recipe
 from forestlab.run.measure import Done, fit_and_study
 from forestlab.run.shared import Shared
 
 LONGEST_WAIT = 30  # seconds for a store to answer when a run ends early
+PAGE = "report.html"  # the artifact that a person opens first
 HEAD_START = 2  # seconds for which a run is left alone before it is opened in the store
 
 
@@ -181,10 +182,16 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
     with tempfile.TemporaryDirectory() as scratch:
         _write(job, Path(scratch), done)
         tracking.log_folder(store, run_id, Path(scratch))
+        page = PAGE if (Path(scratch) / PAGE).exists() else None
+    model = None
     if job.config.tracking.model:
         example = job.data.dataset.frame.iloc[job.data.parts.train[:3]]
         name = f"{job.config.model.name}-{job.data.dataset.name}"
-        tracking.log_model(store, run_id, done.model, example, provenance.requirements(), name)
+        wanted = provenance.requirements()
+        model = tracking.log_model(store, run_id, done.model, example, wanted, name)
+    place = f"#/experiments/{store.experiment_id}/runs/{run_id}"
+    told = notes.note(job, _last(numbers), place, model, page)
+    tracking.log_numbers(store, run_id, [], tags={tracking.NOTE: told})
     last = numbers[0]._replace(
         name="summary/seconds_log", value=time.perf_counter() - start, step=0
     )

@@ -214,8 +214,9 @@ def log_dataset(
 
 def log_model(
     store: Store, run_id: str, model, example, requirements: list[str], name: str = "model"
-) -> None:
+) -> str:
     """The fitted model, for mlflow.sklearn and mlflow.pyfunc; stored by skops, not by pickle.
+    Returns its address.
 
     MLflow wants the run to be its active one for this, and marks it FINISHED afterwards: log a
     model last.
@@ -225,7 +226,7 @@ def log_model(
     with _active(store), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with mlflow.start_run(run_id=run_id, nested=True):
-            mlflow.sklearn.log_model(
+            logged = mlflow.sklearn.log_model(
                 model,
                 name=re.sub(r"[^\w-]+", "-", name),  # MLflow refuses some letters
                 serialization_format="skops",
@@ -234,6 +235,7 @@ def log_model(
                 input_example=example,
                 pip_requirements=requirements,
             )
+    return str(logged.model_uri)
 
 
 @contextmanager
