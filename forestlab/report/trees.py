@@ -90,23 +90,20 @@ def _said(subject: Subject, stats: np.ndarray) -> dict[str, Any]:
     }
 
 
-def told_trees(subject: Subject, X: np.ndarray | None) -> dict[str, Any]:
+def told_trees(subject: Subject, X: np.ndarray) -> dict[str, Any]:
     """The first trees, and where rows X end in each: of a row that branches, where most of it
     does. Of a first tree that is too large, the upper levels."""
     forest, room = subject.grown.forest, subject.room.trees
-    n_rows = 0 if X is None else len(X)
-    nodes = Nodes(subject)
+    nodes, of_ends = Nodes(subject), 2 * len(X)
     for t in range(n_trees(forest)):
         tree = tree_of(forest, t)
         cost = _cost(subject, tree)
-        if cost.sum() + 2 * n_rows > room and nodes.parts:
+        if cost.sum() + of_ends > room and nodes.parts:
             break
         nodes.add(tree, _levels_that_fit(tree, cost, room))
-        room -= int(cost.sum()) + 2 * n_rows
-    told = nodes.told() | {"n_all": n_trees(forest)}
-    if X is not None:
-        told["ends"] = _ends(subject, X, nodes.n_levels)
-    return told
+        room -= int(cost.sum()) + of_ends
+    own = {"n_all": n_trees(forest), "ends": _ends(subject, X, nodes.n_levels)}
+    return nodes.told() | own
 
 
 def _cost(subject: Subject, tree: Tree) -> np.ndarray:
