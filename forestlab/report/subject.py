@@ -27,7 +27,7 @@ class Room(NamedTuple):
     """How many bytes, before they are compressed, each kind of content may take."""
 
     rows: int = 1_500_000
-    plane: int = 1_000_000
+    plane: int = 2_400_000
     confusion: int = 1_000_000
     trees: int = 1_200_000
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, Tree, n_trees, tree_of
+from forestlab.core.arrays import AXIS, LEAF, Tree, n_trees, tree_of
 from forestlab.core.prune import depths
 from forestlab.core.tasks import TASKS, variances
 from forestlab.forest import ends
@@ -19,6 +19,7 @@ from forestlab.tree.view import question
 NODE = 20  # bytes of a node, its question in words among them, beside what it says
 ENTRY = 3  # of the weight of one class
 LONGEST = 100  # letters of a question
+CUT = ["feature", "cut_low", "cut_high", "missing", "missing_share"]  # all that a single cut asks
 
 
 class Nodes:
@@ -27,6 +28,7 @@ class Nodes:
     def __init__(self, subject: Subject):
         self.subject = subject
         self.texts: dict[str, int] = {"": 0}
+        self.cuts: dict[tuple, int] = {}  # the numbers of texts, by what single cuts ask
         self.parts: list[dict[str, np.ndarray]] = []
         self.left_out: list[int] = []  # nodes of each tree
         self.n_levels: list[int] = []  # that are told of each
@@ -42,12 +44,9 @@ class Nodes:
         skip = np.zeros(len(here), np.int64)
         goes_on = asks & np.append(keep, False)[here + 1]  # else the page does not go on below it
         skip[goes_on] = place[nodes["right"][goes_on]] - np.flatnonzero(goes_on)
-        texts = [
-            self._text(tree, i) if ask else 0 for i, ask in zip(here.tolist(), asks, strict=True)
-        ]
         part = {
             "skip": skip,
-            "text": np.array(texts),
+            "text": self._texts(tree, here),
             "feature": np.where(asks & (nodes["feature"] >= 0), nodes["feature"] + 1, 0),
             "rows": nodes["n_rows"],
             "impurity": floats(nodes["impurity"]),
@@ -55,6 +54,19 @@ class Nodes:
         self.parts.append(part | _said(self.subject, stats))
         self.left_out.append(len(keep) - len(here))
         self.n_levels.append(n_levels)
+
+    def _texts(self, tree: Tree, here: np.ndarray) -> np.ndarray:
+        """The number of each node's question, 0 of leaves; of equal cuts it is written once."""
+        found = np.zeros(len(here), np.int64)
+        keys, kinds = tree.nodes[CUT][here].tolist(), tree.nodes["kind"][here]
+        for k in np.flatnonzero(kinds != LEAF).tolist():
+            if kinds[k] != AXIS:
+                found[k] = self._text(tree, int(here[k]))
+                continue
+            if keys[k] not in self.cuts:
+                self.cuts[keys[k]] = self._text(tree, int(here[k]))
+            found[k] = self.cuts[keys[k]]
+        return found
 
     def _text(self, tree: Tree, i: int) -> int:
         text = brief(question(tree, i, self.names, self.subject.about.levels), LONGEST)

@@ -57,7 +57,7 @@ const grid = (...parts) => html("div", { class: "panels" }, parts.filter(Boolean
 function sections() {
   const { judged, rows, plane, trees } = told, found = [];
   found.push(section("How good it is", surfaceChoices(), grid(metricsPanel(), isForest() ? surfacePanel() : null, curvesPanel("d"), isForest() ? curvesPanel("s") : null)));
-  const answers = grid(judged?.confusion ? confusionPanel() : null, judged ? calibrationPanel() : null, told.task === "regression" && rows ? scatterPanel() : null, plane ? planePanel() : null);
+  const answers = grid(plane ? planePanel() : null, judged?.confusion ? confusionPanel() : null, judged ? calibrationPanel() : null, told.task === "regression" && rows ? scatterPanel() : null);
   if (answers.children.length) found.push(section("What it answers", answers));
   if (rows) found.push(section("Row by row", grid(rowsPanel(), rowPanel(), rowCurvePanel("d"), isForest() ? rowCurvePanel("s") : null)));
   if (trees) found.push(section("Tree by tree", grid(treePanel())));
