@@ -292,7 +292,7 @@ def test_the_table_of_drifts():
         "fast             recorded       new  difference  allowed  verdict",
         "forest iris seed=1",
         "  accuracy/test      0.75       0.5       -0.25        0  drift",
-        "  summary/trees_depth           3         –                       gone",
+        "  trees_depth           3         –                       gone",
         "tree iris",
         "  rmse/test            12      12.5        +0.5        –  unjudged",
         "tree wine                                                 no run",
@@ -411,10 +411,10 @@ def test_the_table_of_curves():
         "summary/seconds_fit": [np.array([]), np.array([0.125])],
     }
     assert curve_lines(both) == [
-        "metric            a      b  b - a  from  largest  at",
-        "accuracy/test  0.75    0.5  -0.25     1      0.5   1",
-        "summary/trees_depth       2      2",
-        "summary/seconds_fit       –  0.125      –",
+        "metric                  a      b  b - a  from  largest  at",
+        "accuracy/test        0.75    0.5  -0.25     1      0.5   1",
+        "summary/trees_depth     2      2",
+        "summary/seconds_fit     –  0.125      –",
     ]
 
 

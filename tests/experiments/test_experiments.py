@@ -70,7 +70,7 @@ def test_every_sweep_composes_without_pictures(name):
     configs = run.jobs([f"experiment={name}"])
     for config in configs:
         assert not config.tracking.pictures
-        assert config.tracking.experiment == "forestlab"
+        assert config.tracking.experiment == "forestlab/documents"
     # No result is asked for twice: a tree is one tree, whatever n_estimators its line sweeps.
     assert len({fingerprint(normalised(config)) for config in configs}) == len(configs)
 
