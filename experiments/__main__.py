@@ -5,6 +5,11 @@ with its 95 % interval, what was expected, and of what. The exit code is 1 if a 
 verdict is not held, undecided ones among them, and 2 for a name that there is not.
 """
 
+if __name__ == "__main__":  # before the rest is imported: see there
+    from forestlab import entry
+
+    entry.begin()
+
 import argparse
 import sys
 import time
@@ -14,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import experiments
 from experiments import Verdict
 from forestlab.config import ConfigError
-from forestlab.run.terminal import abridged, in_columns
+from forestlab.run.tables import abridged, in_columns
 from forestlab.spelling import did_you_mean, most_like
 
 if TYPE_CHECKING:
@@ -122,4 +127,4 @@ def lines(verdicts: list[Verdict]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry.ended(main()))

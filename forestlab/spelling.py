@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 
 def most_like(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most like it; None if none is."""
-    near = difflib.get_close_matches(name, list(known), 1)
+    """The known name that is most like it, but not the same; None if none is."""
+    near = difflib.get_close_matches(name, [other for other in known if other != name], 1)
     return near[0] if near else None
 
 

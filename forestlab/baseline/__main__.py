@@ -1,5 +1,10 @@
 """The command line of baselines."""
 
+if __name__ == "__main__":  # before the rest is imported: see there
+    from forestlab import entry
+
+    entry.begin()
+
 import argparse
 import sys
 from collections.abc import Sequence
@@ -27,7 +32,10 @@ def parser() -> Parser:
     common.add_argument("--experiment", default=TrackingConfig.experiment, metavar="NAME")
     folder = Parser(add_help=False)
     folder.add_argument(
-        "--folder", type=Path, default=default_folder(), help="of baselines; default: %(default)s"
+        "--folder",
+        type=lambda text: Path(text).expanduser(),
+        default=default_folder(),
+        help="of baselines; default: %(default)s",
     )
     folder.add_argument("--all", action="store_true", help="print all rows of a long table")
     whole = Parser(
@@ -84,4 +92,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry.ended(main()))

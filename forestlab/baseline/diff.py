@@ -7,7 +7,7 @@ import numpy as np
 from forestlab.baseline import runs
 from forestlab.baseline.groups import is_time
 from forestlab.baseline.tables import number
-from forestlab.run.terminal import in_columns
+from forestlab.run.tables import in_columns
 
 UNTOLD = ("mlflow.", "pid")  # tags that differ between any two runs
 TOLD = ("mlflow.source.git.commit",)

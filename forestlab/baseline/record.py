@@ -73,7 +73,9 @@ def _again(store, name: str, old: Baseline) -> list[Logged]:
         for i in range(len(group.seeds)):
             config = runs.config_of(group.config_of(i))
             tags = {"config_hash": configs.fingerprint(config)}
-            run = tracking.find_finished(store, config, tags)
+            # What is a file's name to a hash, two data sets may share.
+            own = {key: group.config[key] for key in ("dataset.path",) if key in group.config}
+            run = tracking.find_finished(store, config, tags, own)
             if run is None:
                 shown = run_label(group, label, i)
                 raise ConfigError(f"no run of {shown!r} is logged: `check {name}` makes it.")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from forestlab.baseline.rules import Row
-from forestlab.run.terminal import in_columns
+from forestlab.run.tables import in_columns
 
 MOST_ROWS = 40  # unless all are asked for
 TITLES = ("recorded", "new", "difference", "allowed", "verdict")

@@ -10,6 +10,11 @@ Nothing is written but the files that are asked for. The exit code is 1 if no ru
 mistake.
 """
 
+if __name__ == "__main__":  # before the rest is imported: see there
+    from forestlab import entry
+
+    entry.begin()
+
 import argparse
 import os
 import sys
@@ -72,7 +77,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="which runs; by default all that are finished")  # fmt: skip
     for flags, told in helps.items():
         flag, _, shown = flags.partition(" ")
-        parser.add_argument(flag, metavar=shown or None, help=told)
+        kind = os.path.expanduser if shown == "FILE" else str
+        parser.add_argument(flag, metavar=shown or None, help=told, type=kind)
     parser.add_argument("--level", type=float, default=LEVEL, help="of confidence (%(default)s)")
     parser.add_argument("--experiment", default=TrackingConfig.experiment, help="(%(default)s)")
     return parser
@@ -153,4 +159,4 @@ def sweep_ids(names: dict[str, str], wanted: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry.ended(main()))

@@ -145,7 +145,8 @@ def _kind(key: str) -> tuple[str, str]:
     """(kind, key) as MLflow has them."""
     plain = _unquoted(key)
     known = flat_defaults()
-    if plain == "task":  # of which the configuration may say auto
+    # The configuration may say auto of a task, and csv of a data set that is called by its file.
+    if plain in ("task", "dataset"):
         return "tags", plain
     if plain in known:
         return "params", plain

@@ -12,7 +12,7 @@ import pandas as pd
 
 from forestlab.compare import page, variants
 from forestlab.compare.tables import Table
-from forestlab.run.terminal import abridged, in_columns
+from forestlab.run.tables import abridged, in_columns
 from forestlab.study.metrics import METRICS
 
 WIDEST, WIDEST_NOTE = 120, 100  # letters in a line

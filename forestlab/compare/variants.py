@@ -24,6 +24,7 @@ from forestlab.core.tasks import TASKS
 
 PARAM, TASK = "params.", "tags.task"
 DIGEST = "tags.dataset_digest"
+PATH = f"{PARAM}dataset.path"
 SEEDS = [f"{PARAM}{key}" for key in configs.SEEDS]
 DATA = f"{PARAM}dataset."
 SPLIT_SEED = f"{DATA}split_seed"
@@ -42,7 +43,10 @@ def as_frame(runs: Sequence[Any]) -> pd.DataFrame:
         for kind in ("params", "metrics", "tags"):
             row |= {f"{kind}.{key}": value for key, value in getattr(run.data, kind).items()}
         rows.append(row)
-    return pd.DataFrame(rows)
+    found = pd.DataFrame(rows)
+    if PATH in found:  # of the same data wherever they lie
+        found[PATH] = found.groupby(DIGEST)[PATH].transform("first")
+    return found
 
 
 def completed(runs: pd.DataFrame) -> pd.DataFrame:

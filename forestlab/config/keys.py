@@ -20,6 +20,8 @@ class DatasetConfig:
     name: str = MISSING
     task: str | None = None  # "classification" or "regression"; null: found out
     path: str | None = None  # csv, parquet: the file
+    delimiter: str | None = None  # csv: what is between fields; null: found out
+    decimal: str | None = None  # csv: "comma", if numbers have one; null: a point
     target: Any = None  # csv, parquet, openml: a column, or a list of them; null: the last
     # csv, parquet, openml: texts that say that a value is missing, beside empty cells
     missing_marks: list[str] = field(default_factory=list)

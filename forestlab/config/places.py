@@ -9,7 +9,8 @@ from pathlib import Path
 
 from forestlab.config.keys import ConfigError, TrackingConfig
 
-STORES = ("sqlite:///", "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
+SQLITE = "sqlite:///"
+STORES = (SQLITE, "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
 
 
 def conf_folder() -> Path:
@@ -22,7 +23,7 @@ def home() -> Path:
     """Where everything is written: FORESTLAB_HOME, else outputs/ of the checkout or the folder."""
     given = os.environ.get("FORESTLAB_HOME")
     if given:
-        return Path(given).resolve()
+        return Path(given).expanduser().resolve()
     return (checkout() or Path.cwd()) / "outputs"
 
 
@@ -35,7 +36,9 @@ def checkout() -> Path | None:
 def store_uri(tracking: TrackingConfig) -> str:
     """Where runs are logged."""
     given = tracking.uri or os.environ.get("MLFLOW_TRACKING_URI")
-    return given or f"sqlite:///{home() / 'mlflow.db'}"
+    if given and given.startswith(f"{SQLITE}~"):
+        return SQLITE + os.path.expanduser(given.removeprefix(SQLITE))
+    return given or f"{SQLITE}{home() / 'mlflow.db'}"
 
 
 def check_store(tracking: TrackingConfig) -> None:

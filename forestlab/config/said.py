@@ -6,18 +6,20 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from omegaconf import MISSING, ListConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from forestlab.config.keys import AUTO, ConfigError, schema
+from forestlab.config.keys import AUTO, ConfigError, DatasetConfig, schema
 from forestlab.config.places import home
 from forestlab.core import options
 from forestlab.core.options import OPTIONS, Options
 
 BY_NAME = ("model.monotonic_cst",)  # values that may be mappings, of names that MLflow refuses
 NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
+FOUND_BY = ("dataset.path", "dataset.delimiter", "dataset.decimal")  # data that a digest names
 LONGEST_PARAM = 6000  # letters of a parameter that MLflow keeps
 
 
@@ -158,19 +160,25 @@ def chosen(config) -> dict[str, Any]:
 
 
 def fingerprint(config) -> str:
-    """16 hex digits that name the result of a config."""
-    return hashlib.sha256(json.dumps(chosen(config), sort_keys=True).encode()).hexdigest()[:16]
+    """16 hex digits that name the result of a config, given its data, which may lie anywhere."""
+    said = {key: value for key, value in chosen(config).items() if key not in FOUND_BY}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def agree(params: Mapping[str, str], config) -> bool:
-    """Whether a run's logged parameters say what a config says, in all that may change a number.
+    """Whether a run's logged parameters say what a config says, in all that may change a number of
+    the same data.
 
     Of what was left open, `auto`, a run logs the decision, which follows from its data.
     """
-    return all(
-        text == AUTO or params.get(key, text) == text
-        for key, text in ((key, param_text(value)) for key, value in deciding(config).items())
-    )
+    said = {key: param_text(value) for key, value in deciding(config).items()}
+    told = [key for key, text in said.items() if key not in FOUND_BY and text != AUTO]
+    return all(params.get(key, said[key]) == said[key] for key in told)
+
+
+def data_name(dataset: DatasetConfig) -> str:
+    """What a data set is called: a person's own by the file, one of OpenML by its name there."""
+    return Path(dataset.path).name if dataset.path else dataset.openml_name or dataset.name
 
 
 def param_text(value: Any) -> str:

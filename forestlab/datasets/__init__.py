@@ -57,6 +57,8 @@ TAKERS = {
     "noise": NOISY,
     "levels": ["levels"],
     "path": [*FILES],
+    "delimiter": ["csv"],
+    "decimal": ["csv"],
     "target": [*FILES, *OPENML],
     "openml_name": [*OPENML],
     "missing_marks": [*FILES, *OPENML],

@@ -28,6 +28,7 @@ class Dataset(NamedTuple):
     n_own_test: int = 0  # so many last rows are the data set's own test set
     image_shape: tuple[int, int] | None = None  # rows and columns, when a row is an image
     target_names: tuple[str, ...] = ()  # of several targets
+    notes: tuple[str, ...] = ()  # on how it was read, for the person who gave it
 
 
 class Parts(NamedTuple):

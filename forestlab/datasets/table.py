@@ -133,6 +133,11 @@ def _labels(column: pd.Series) -> np.ndarray:
         raise DataError(
             f"dataset.task=classification needs labels, but {column.name} holds fractions."
         )
+    if values.max(initial=0.0) >= 2.0**63:
+        raise DataError(
+            f"The target {column.name} has labels from 2**63 on, which are not told apart: write "
+            "them as text."
+        )
     return column.to_numpy(dtype=np.int64)
 
 

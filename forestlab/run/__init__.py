@@ -15,6 +15,18 @@ mistakes   what a person got wrong, in one sentence
 command    `python -m forestlab.run`
 """
 
-from forestlab.run.command import Performed, jobs, main, perform
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from forestlab.run.command import Performed, jobs, main, perform
 
 __all__ = ["Performed", "jobs", "main", "perform"]
+
+
+def __getattr__(name: str) -> Any:
+    """Late: Ctrl-C while `command` is imported is told in a line (see forestlab.entry)."""
+    if name not in __all__:
+        raise AttributeError(f"module 'forestlab.run' has no attribute {name!r}")
+    from forestlab.run import command
+
+    return getattr(command, name)

@@ -1,5 +1,5 @@
 import sys
 
-from forestlab.run.command import main
+from forestlab.entry import enter
 
-sys.exit(main())
+sys.exit(enter("forestlab.run.command"))

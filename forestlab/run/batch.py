@@ -11,12 +11,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from forestlab.config import Config
+from forestlab.entry import unwinding
 
 if TYPE_CHECKING:  # late: they import numba, and a mistake is told without it
     from forestlab.run.job import Result
     from forestlab.run.making import Job
     from forestlab.run.shared import Shared
     from forestlab.run.sweep import Parent
+    from forestlab.run.terminal import Watch
 
 TERMINATED = 143  # exit code of SIGTERM
 
@@ -52,6 +54,7 @@ class Batch:
         self.parent, self.n_jobs, self.swept = parent, n_jobs, swept
         self.results: list[Result] = []
         self._shared = shared
+        self._watch: Watch | None = None
         self._shown: set[str] = set()  # digests of data whose columns, and notes that, were shown
 
     @property
@@ -67,24 +70,25 @@ class Batch:
 
     def do(self, config: Config, name: str, experiment: str | None = None) -> "Result":
         """One job: its result is kept, whatever comes of it."""
-        from forestlab.run import job, terminal
+        from forestlab.run import job, progress, terminal
 
         if len(self.results) < 2:
             gc.freeze()  # what starting up and the first job import is not looked through again
         gc.enable()
-        terminal.show_warnings()
-        terminal.started(name, len(self.results), self.n_jobs)
+        progress.listen(progress.LINE)
+        self._watch = self._watch or terminal.Watch(self.n_jobs)
+        self._watch.begin(name, len(self.results))
         try:
             wanted = self.shared.job(config, name, experiment)
             self._show_columns(wanted)
             self._show_notes(config)
-            result = job.run(wanted, self.shared, self.parent_id, terminal.is_terminal())
+            result = job.run(wanted, self.shared, self.parent_id, progress.is_terminal())
         except Exception as error:
             result = job.Result(name, "FAILED", None, {})
             logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file
             terminal.failed(name, error)
         self.results.append(result)
-        terminal.done(result)
+        self._watch.done(result, len(self.results))
         return result
 
     def _show_columns(self, wanted: "Job") -> None:
@@ -95,7 +99,8 @@ class Batch:
         data = wanted.data
         if wanted.config.dataset.name in datasets.OWN and data.digest not in self._shown:
             self._shown.add(data.digest)
-            terminal.columns(datasets.columns_of(data.dataset.frame), len(data.y))
+            found, notes = datasets.columns_of(data.dataset.frame), data.dataset.notes
+            terminal.columns(found, len(data.y), notes)
 
     def _show_notes(self, config: Config) -> None:
         """Tell once which numbers are not those of rows that took no part."""
@@ -137,6 +142,11 @@ def run_jobs(batch: Batch, start: Callable[[], None]) -> str:
     `start` calls `batch.do` for each job, itself or through Hydra. Whatever it raises, the sweep's
     run is ended first.
     """
+    with unwinding():
+        return _seen_to_an_end(batch, start)
+
+
+def _seen_to_an_end(batch: Batch, start: Callable[[], None]) -> str:
     status = "FAILED"
     try:
         start()

@@ -6,11 +6,20 @@ from forestlab.core.tasks import TASKS
 from forestlab.datasets.truth import TRUTHS
 from forestlab.run.making import Shelf, recipe
 
+MOST_TREES = 1_000_000
+TRACKINGS = ("mlflow", "lean", "none")
+
 
 def check(config: Config, shelf: Shelf) -> None:
     """Raise ConfigError for what can be known to be wrong before anything is trained."""
     if not 0 <= config.seed < 2**32:
         raise ConfigError(f"seed must be a whole number from 0 to 2**32 - 1; got {config.seed}.")
+    if config.n_estimators > MOST_TREES:
+        given = f"n_estimators={config.n_estimators}"
+        raise ConfigError(f"{given} is more than can be grown: at most {MOST_TREES}.")
+    if config.tracking.name not in TRACKINGS:
+        given = f"tracking.name={config.tracking.name}"
+        raise ConfigError(f"{given} is not one of {', '.join(TRACKINGS)}: choose by tracking=….")
     _check_study(config)
     if config.tracking.name != "none":
         configs.require_store(config.tracking)
@@ -19,6 +28,9 @@ def check(config: Config, shelf: Shelf) -> None:
         recipe(config, data)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    except MemoryError as error:
+        told = f"dataset={configs.data_name(config.dataset)} does not fit into the memory: {error}"
+        raise ConfigError(f"{told}.") from error
     if config.study.draws and not len(data.parts.test) + len(data.parts.valid):
         raise ConfigError("study.draws needs test or validation rows: dataset.test_size is 0.")
 

@@ -32,10 +32,12 @@ from omegaconf import OmegaConf, open_dict
 
 from forestlab import config as configs
 from forestlab.config import Config, ConfigError
+from forestlab.entry import STOPPED, version
 from forestlab.run import plugins
 from forestlab.run.batch import TERMINATED, Batch, run_jobs, sigterm_ends
 from forestlab.run.mistakes import MISTAKES, one_line
 from forestlab.run.plan import MOST_CHECKED, Work, is_told, options_of, parsed, plan, told
+from forestlab.run.progress import LINE
 
 if TYPE_CHECKING:  # late: they import numba
     from forestlab.run.job import Result
@@ -43,6 +45,7 @@ if TYPE_CHECKING:  # late: they import numba
 
 # How jobs in other processes know of their sweep: the parent run, and the keys that vary.
 PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
+TOLD_FIRST = ("model", "dataset", "dataset.path", "dataset.openml_name")  # in a job's name
 HYDRAS_OWN = ("help", "hydra_help", "info", "cfg", "shell_completion")  # flags that train nothing
 
 
@@ -74,6 +77,9 @@ def perform(arguments: list[str], shared: "Shared | None" = None) -> Performed:
 
 
 def _perform(arguments: list[str], shared: "Shared | None") -> Performed:
+    if "--version" in arguments:  # Hydra's own would tell of Hydra
+        print(version())
+        return Performed(0)
     try:
         options, words = options_of(arguments)
         if any(getattr(options, flag) for flag in HYDRAS_OWN):
@@ -90,12 +96,13 @@ def _perform(arguments: list[str], shared: "Shared | None") -> Performed:
         _complain(error)
         return Performed(2)
     except KeyboardInterrupt:
-        return Performed(130)
-    code = _run(batch, lambda: _start(todo, batch, words))
+        return Performed(STOPPED)
+    code = _run(batch, lambda: _start(todo, batch, words), arguments)
     return Performed(code, batch.results)
 
 
 def _complain(error: Exception) -> None:
+    LINE.end()
     print(f"error: {one_line(error)}", file=sys.stderr)
 
 
@@ -142,11 +149,14 @@ def _checked(todo: Work, shared: "Shared | None") -> Batch:
     """The jobs, checked as far as they are known, ready to start."""
     for config in todo.configs[:MOST_CHECKED]:
         _check_given(config)
+    LINE.begin()
+    LINE.tell("starting: loading numba and scikit-learn")
     from forestlab.run.checks import check
     from forestlab.run.shared import Shared
 
     shared = shared or Shared()
     for config in todo.configs[:MOST_CHECKED]:
+        LINE.tell(f"reading {configs.data_name(config.dataset)}")
         check(config, shared.shelf)
     if not todo.is_sweep:
         return Batch(shared)
@@ -166,18 +176,19 @@ def _check_given(config: Config) -> None:
 # ---- running -----------------------------------------------------------------------------------
 
 
-def _run(batch: Batch, start: Callable[[], None]) -> int:
+def _run(batch: Batch, start: Callable[[], None], arguments: Sequence[str]) -> int:
     """Run the jobs and show what came of them; returns the exit code."""
     from forestlab.run import terminal
 
     try:
         code = 0 if run_jobs(batch, start) == "FINISHED" else 1
     except KeyboardInterrupt:
-        terminal.killed()
-        return 130
+        _tell_stopped(batch, arguments)
+        return STOPPED
     except SystemExit as stop:
         code = int(stop.code or 0)
         if code == TERMINATED:
+            _tell_stopped(batch, arguments)
             return code
     except (*MISTAKES, OSError) as error:
         _complain(error)
@@ -185,6 +196,15 @@ def _run(batch: Batch, start: Callable[[], None]) -> int:
     results = batch.results or (batch.parent.results() if batch.parent else [])
     terminal.summary(results, batch.parent)
     return code
+
+
+def _tell_stopped(batch: Batch, arguments: Sequence[str]) -> None:
+    """How many jobs of a sweep were done, and how to do the others."""
+    from forestlab.run import terminal
+
+    is_kept = batch.parent is not None and batch.parent.is_open
+    n_done = len(batch.results) if batch.results else 0
+    terminal.killed(n_done, batch.n_jobs, arguments if is_kept else ())
 
 
 def _start(todo: Work, batch: Batch, words: list[str]) -> None:
@@ -283,7 +303,7 @@ def job_name(config: Config, overrides: Sequence[Override], swept: Sequence[str]
         override.key_or_group: told(override)  # the last word on a key counts
         for override in overrides
         if is_told(override)
-        and override.key_or_group not in ("model", "dataset")
+        and override.key_or_group not in TOLD_FIRST
         and (not swept or override.key_or_group in swept)
     }
-    return " ".join([config.model.name, config.dataset.name, *more.values()])
+    return " ".join([config.model.name, configs.data_name(config.dataset), *more.values()])

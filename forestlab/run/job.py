@@ -1,11 +1,12 @@
 """One run, from its data to its log. The command line, sweeps and baselines only call this."""
 
 import json
+import logging
 import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
@@ -19,7 +20,10 @@ from forestlab import datasets
 from forestlab.run import notes, plugins
 from forestlab.run.making import Job, decided, recipe
 from forestlab.run.measure import Done, fit_and_study
+from forestlab.run.progress import NOW
 from forestlab.run.shared import Shared
+
+now = logging.getLogger(NOW)
 
 LONGEST_WAIT = 30  # seconds for a store to answer when a run ends early
 PAGE = "report.html"  # the artifact that a person opens first
@@ -52,19 +56,24 @@ def run(job: Job, shared: Shared, parent: Callable[[], str | None], show: bool) 
         if before is not None:
             metrics, uri = dict(before.data.metrics), shared.store(job.config.tracking).uri
             return Result(job.name, "SKIPPED", before.info.run_id, metrics, uri)
-    is_measured = Event()
-    opened = shared.background.submit(_open_run, job, shared, parent, is_measured)
+    is_measured, is_stopped = Event(), Event()
+    opened = shared.background.submit(_open_run, job, shared, parent, is_measured, is_stopped)
     try:
         try:
             done = fit_and_study(job, show)
+        except (KeyboardInterrupt, SystemExit):
+            is_stopped.set()
+            raise
         finally:
             is_measured.set()
+        now.info("opening the store of MLflow")
         store, run_id = opened.result()
         numbers = _log(job, store, run_id, done)
     except Exception:
         _end(opened, "FAILED", traceback.format_exc())
         raise
     except BaseException:  # Ctrl-C, SIGTERM
+        now.info("stopping: the run is ended as KILLED; Ctrl-C again does not wait for that")
         _end(opened, "KILLED")
         raise
     _end(opened, "FINISHED")
@@ -117,10 +126,16 @@ def finished_before(job: Job, shared: Shared):
 
 
 def _open_run(
-    job: Job, shared: Shared, parent: Callable[[], str | None], is_measured: Event
+    job: Job,
+    shared: Shared,
+    parent: Callable[[], str | None],
+    is_measured: Event,
+    is_stopped: Event,
 ) -> tuple[Any, str]:
     """Start the run and log what is known of it before the fit; (store, run id)."""
     is_measured.wait(HEAD_START)
+    if is_stopped.is_set():
+        raise CancelledError  # who stops it at once does not wait for MLflow
     from forestlab import tracking
 
     config, data = job.config, job.data
@@ -145,7 +160,7 @@ def _tags(job: Job) -> dict[str, Any]:
     config, data = job.config, job.data
     tags = identity(config, data.digest) | {
         "seed": config.seed,
-        "dataset": config.dataset.name,
+        "dataset": configs.data_name(config.dataset),
         "model": config.model.name,
         "task": data.task,
         "oob": "yes" if recipe(config, data).bag_size else "none",
@@ -174,21 +189,17 @@ def _end(opened: Future, status: str, trace: str = "") -> None:
 def _log(job: Job, store, run_id: str, done: Done) -> list:
     """Log all that was found; returns the numbers."""
     from forestlab import tracking
-    from forestlab.tracking import provenance
 
     start = time.perf_counter()
     numbers = done.numbers()
+    now.info("logging %d numbers", len(numbers))
     tracking.log_numbers(store, run_id, numbers)  # first, as what follows may fail
     with tempfile.TemporaryDirectory() as scratch:
         _write(job, Path(scratch), done)
+        now.info("logging files")
         tracking.log_folder(store, run_id, Path(scratch))
         page = PAGE if (Path(scratch) / PAGE).exists() else None
-    model = None
-    if job.config.tracking.model:
-        example = job.data.dataset.frame.iloc[job.data.parts.train[:3]]
-        name = f"{job.config.model.name}-{job.data.dataset.name}"
-        wanted = provenance.requirements()
-        model = tracking.log_model(store, run_id, done.model, example, wanted, name)
+    model = _log_model(job, store, run_id, done) if job.config.tracking.model else None
     place = f"#/experiments/{store.experiment_id}/runs/{run_id}"
     told = notes.note(job, _last(numbers), place, model, page)
     tracking.log_numbers(store, run_id, [], tags={tracking.NOTE: told})
@@ -199,9 +210,24 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
     return [*numbers, last]
 
 
+def _log_model(job: Job, store, run_id: str, done: Done) -> str:
+    """The fitted model, called by its variant and data; returns its address."""
+    from forestlab import tracking
+    from forestlab.tracking import provenance
+
+    now.info("logging the model")
+    config, data = job.config, job.data
+    example = data.dataset.frame.iloc[data.parts.train[:3]]
+    name = f"{config.model.name}-{configs.data_name(config.dataset)}"
+    wanted = provenance.requirements()
+    return tracking.log_model(store, run_id, done.model, example, wanted, name)
+
+
 def _write(job: Job, folder: Path, done: Done) -> None:
     """The files of a run: its config, what differs from the commit, what columns of a user's own
-    table were taken for, tables and pictures."""
+    table were taken for, tables and pictures, and the page of it all."""
+    from forestlab import report
+    from forestlab.model.parameters import n_threads
     from forestlab.study import artifacts
     from forestlab.study.part import About
     from forestlab.tracking import provenance
@@ -219,3 +245,6 @@ def _write(job: Job, folder: Path, done: Done) -> None:
         levels = [np.array(words[name]) if name in words else None for name in names]
         about = About(job.name, names, rows, dataset.image_shape, levels if words else None)
         artifacts.write(folder, done.found, about, job.config.tracking.pictures)
+    if job.config.study.name == "full" and job.config.tracking.pictures:
+        shown = done.model.grown, job.data.splits(), done.found, about
+        report.write(folder / report.NAME, *shown, n_threads(job.config.n_jobs))

@@ -1,5 +1,6 @@
 """Fit, predict and study, each on its clock: all that gives a run its numbers."""
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,13 +8,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from forestlab import datasets
 from forestlab.config import Config
 from forestlab.core.jit import compile_seconds
 from forestlab.datasets.truth import draw, truth
 from forestlab.run.making import Data, Job, build
+from forestlab.run.progress import LINE, NOW
+
+now = logging.getLogger(NOW)
 
 MOST_NUMBERS = 100_000  # of data that a stump is grown on first: hundredths of a second
 
@@ -42,11 +45,13 @@ def fit_and_study(job: Job, show: bool) -> Done:
     splits = data.splits()
     model = _built(config, data)
     training = data.given(data.parts.train), splits["train"][1]
+    now.info("loading kernels")
     _load_kernels(config, data, *training)
     n_jobs, wanted = n_threads(config.n_jobs), config.study
     seconds: dict[str, float] = {}
     with timing(seconds, "fit"), _shown(model, show):
         model.fit(*training, **_valid_rows(config, data))
+    now.info("predicting")
     asked = data.given(data.parts.test if len(data.parts.test) else data.parts.train)
     with timing(seconds, "predict"):
         model.predict(asked)
@@ -70,13 +75,16 @@ def _valid_rows(config: Config, data: Data) -> dict[str, Any]:
 @contextmanager
 def _shown(model: Any, show: bool) -> Iterator[None]:
     """Have a fit show its progress; the model that is logged does not say so."""
-    before = vars(model).copy()
+    own = ("verbose", "_progress")
+    before = {name: vars(model)[name] for name in own if name in vars(model)}
     model.verbose = int(show)
+    model._progress = lambda trees: LINE.counted(trees, "growing", "trees", compile_seconds)
     try:
         yield
     finally:
-        del model.verbose
-        vars(model).update({"verbose": before["verbose"]} if "verbose" in before else {})
+        for name in own:
+            delattr(model, name)
+        vars(model).update(before)
 
 
 def _built(config: Config, data: Data):
@@ -130,5 +138,9 @@ def _draw_and_fit(config: Config, data: Data, n_jobs: int, show: bool):
         seed=wanted.data_seed,
         y=data.y[rows],
         n_jobs=n_jobs,
-        show=(lambda draws: tqdm(draws, desc="drawing", unit="draw")) if show else None,
+        show=_counted_draws if show else None,
     )
+
+
+def _counted_draws(draws):
+    return LINE.counted(draws, "drawing training sets:", "grown", compile_seconds)

@@ -77,21 +77,34 @@ def _unreadable(override: str, text: str) -> str:
 def no_option(key: str) -> str:
     """That there is no such key, and which one may have been meant."""
     group, _, end = key.rpartition(".")
-    place, inside = "the top level", {name: name for name in (*GROUPS, *TOP)}
+    place, inside = "the top level", {name: [name] for name in (*GROUPS, *TOP)}
     if group in GROUPS:
         place, prefix = group, f"{group}."
-        inside = {n.removeprefix(prefix): n for n in flat_defaults() if n.startswith(prefix)}
-    elsewhere = {name.split(".")[-1]: name for name in flat_defaults()}
-    for names in (inside, elsewhere):
-        near = most_like(end, names)
-        if near:
-            return f"there is no option {key!r}: {did_you_mean(names[near])}"
+        inside = {n.removeprefix(prefix): [n] for n in flat_defaults() if n.startswith(prefix)}
+    elsewhere: dict[str, list[str]] = {}
+    for name in flat_defaults():
+        elsewhere.setdefault(name.split(".")[-1], []).append(name)
+    meant = elsewhere.get(end) or _nearest(end, inside) or _nearest(end, elsewhere)
+    if meant:
+        return f"there is no option {key!r}: {did_you_mean(_either(meant))}"
     return f"there is no option {key!r}: {place} has {', '.join(inside)}."
+
+
+def _either(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _nearest(end: str, names: dict[str, list[str]]) -> list[str]:
+    near = most_like(end, names)
+    return names[near] if near else []
 
 
 def no_choice(group: str, name: str, there: list[str]) -> str:
     """That a group has no such choice, and which it has or what to install for it."""
     packages = PACKAGES.get(group, {})
+    if name in there:  # a file of one's own
+        return f"{group}={name} is read as a number: call it {name}.yaml with a letter before."
     if name in packages:
         return f"{group}={name} is not installed: pip install {packages[name]}."
     options = f": choose {', '.join(there)}" if there else ""

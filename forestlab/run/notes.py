@@ -40,7 +40,7 @@ def _what(job: Job) -> str:
     said = [f"`{key}={value}`" for key, value in beyond(config).items()]
     sizes = f"{len(data.parts.train)} training rows of {data.X.shape[1]} features"
     said = said or ["nothing said beyond the defaults"]
-    return f"**{config.model.name}** on **{data.dataset.name}**, {sizes}: {', '.join(said)}."
+    return f"**{config.model.name}** on **{configs.data_name(config.dataset)}**, {sizes}: {', '.join(said)}."
 
 
 def _result(job: Job, metrics: Mapping[str, float]) -> str:

@@ -33,6 +33,8 @@ from forestlab.run.mistakes import no_choice, no_option
 # Overrides that no name tells.
 UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs", "plugins")
 JOB_NAME = "command"  # by which Hydra calls the folder of a run
+PLACES = ("dataset.path=", "tracking.uri=", "--config-dir=")  # what may begin with ~
+AT_HOME = re.compile(r"(?:^|(?<=[=,'\"])|(?<=sqlite:///))~(?=/|$)")
 MOST_CHECKED = 64  # jobs of a sweep that are composed and checked beforehand
 
 
@@ -62,6 +64,7 @@ def options_of(arguments: list[str]) -> tuple[Namespace, list[str]]:
     """
     parser = get_args_parser()
     parser.error = _refuse  # type: ignore[method-assign]
+    arguments = _at_home(arguments)
     options = parser.parse_intermixed_args(arguments)
     flags = list(arguments)
     for word in options.overrides:
@@ -74,6 +77,16 @@ def options_of(arguments: list[str]) -> tuple[Namespace, list[str]]:
     if options.config_dir and not os.path.isdir(options.config_dir):
         raise ConfigError(f"--config-dir: there is no folder {options.config_dir}.")
     return options, flags + options.overrides
+
+
+def _at_home(arguments: list[str]) -> list[str]:
+    """The words, with the ~ of a path looked up: shells do not see it behind a =, nor does Hydra
+    take it."""
+    found, home = [], os.path.expanduser("~")
+    for before, word in zip(["", *arguments], arguments, strict=False):
+        is_place = word.startswith(PLACES) or before in ("--config-dir", "-cd")
+        found.append(AT_HOME.sub(lambda _: home, word) if is_place else word)
+    return found
 
 
 def _refuse(message: str) -> NoReturn:

@@ -1,62 +1,81 @@
-"""What a person at the terminal sees: progress while it runs, and a short table after it.
+"""What a person at the terminal sees: what happens now while it runs, and a short table after it.
 
-Progress goes to standard error and only to a terminal; the table goes to standard output.
+Progress and mistakes go to standard error; tables go to standard output.
 """
 
-import logging
 import os
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from forestlab.config import ConfigError, home
 from forestlab.core.tasks import TASKS
 from forestlab.datasets import Column
 from forestlab.datasets.columns import USELESS
 from forestlab.datasets.kinds import CATEGORY, NUMBER
+from forestlab.run.progress import LINE, duration, is_terminal
+from forestlab.run.tables import abridged, fitted, in_columns, told_apart, window
 
-WIDEST_NAME = 60  # letters of a run's name in a table
+WIDEST_NAME = 60  # letters of a list of columns
 WIDEST_COLUMN = 28  # letters of a column's name
 MOST_COLUMNS = 15  # of a user's own table that are shown
+QUIET = 10.0  # seconds between lines on jobs where nobody watches, as in a log
 PLURALS = {NUMBER: "numbers", CATEGORY: "categories"}
 
 
-def show_warnings() -> None:
-    """Let forestlab's own warnings through, such as that a kernel is being compiled.
-
-    Called by each job, as Hydra sets logging up anew for each.
-    """
-    handler = logging.StreamHandler()
-    handler.set_name("forestlab-terminal")
-    logger = logging.getLogger("forestlab")
-    logger.handlers = [h for h in logger.handlers if h.get_name() != handler.get_name()] + [handler]
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Print, in the place of the line that says what happens now."""
+    LINE.clear()
+    print(text, file=stream or sys.stdout, flush=True)
 
 
-def is_terminal() -> bool:
-    return sys.stderr.isatty()
+class Watch:
+    """The jobs of a batch as they are seen: one line for each that is done, if there are more."""
 
+    def __init__(self, n_jobs: int):
+        self.n_jobs = n_jobs
+        self.started = self.told = time.monotonic()
 
-def started(name: str, n_done: int, n_jobs: int) -> None:
-    if is_terminal():
-        count = f"[{n_done + 1}/{n_jobs}] " if n_jobs > 1 else ""
-        print(f"{count}{name}", file=sys.stderr, flush=True)
+    def begin(self, name: str, n_done: int) -> None:
+        self.started = time.monotonic()
+        LINE.begin(f"{self._count(n_done)}{name}")
 
+    def done(self, result, n_done: int) -> None:
+        """Of a single run the table tells."""
+        now = time.monotonic()
+        is_seen = is_terminal() or now - self.told > QUIET
+        if self.n_jobs == 1 or result.status == "FAILED" or not is_seen:
+            return
+        self.told = now
+        scores = [f"{key} {value:.4g}" for key, value in _shown(result).items()]
+        last = next((score for score in scores if "/test" in score), "".join(scores[:1]))
+        words = (result.status.lower(), duration(now - self.started), last)
+        told = ", ".join(word for word in words if word)
+        count = self._count(n_done - 1)
+        room = window(sys.stderr) - len(count) - len(told) - 2
+        say(f"{count}{abridged(result.name, max(room, 20))}: {told}", sys.stderr)
 
-def done(result) -> None:
-    if is_terminal() and result.status != "FAILED":
-        shown = "  ".join(f"{name} {value:.4g}" for name, value in _shown(result).items())
-        print(f"    {result.status.lower()}  {shown}", file=sys.stderr, flush=True)
+    def _count(self, n_done: int) -> str:
+        return f"[{n_done + 1}/{self.n_jobs}] " if self.n_jobs > 1 else ""
 
 
 def failed(name: str, error: Exception) -> None:
     line = str(error).strip().split("\n")[0]
     kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
-    print(f"error: {name} failed: {kind}{line}", file=sys.stderr, flush=True)
+    say(f"error: {name} failed: {kind}{line}", sys.stderr)
 
 
-def killed() -> None:
-    print("stopped", file=sys.stderr)
+def killed(n_done: int = 0, n_jobs: int = 1, resume: Sequence[str] = ()) -> None:
+    """That all was stopped; with the words of the command, how to go on."""
+    LINE.end()
+    count = f" after {n_done} of {n_jobs} runs" if n_jobs > 1 else ""
+    say(f"stopped{count}", sys.stderr)
+    if resume:
+        words = [word for word in resume if not word.lstrip("+").startswith("resume=")]
+        say(f"to go on: {command('run')} {shlex.join([*words, 'resume=true'])}", sys.stderr)
 
 
 def _shown(result) -> dict[str, float]:
@@ -69,37 +88,40 @@ def _shown(result) -> dict[str, float]:
 
 def summary(results: list, parent) -> None:
     """The table, where it is logged, and how to look at it."""
+    LINE.end()
     shown = [_shown(result) for result in results]
     names = list(dict.fromkeys(name for metrics in shown for name in metrics))
-    if results:
-        rows = [("run", "status", *names)]
-        for result, metrics in zip(results, shown, strict=True):
-            cells = (f"{metrics[name]:.4g}" if name in metrics else "" for name in names)
-            rows.append((abridged(result.name, WIDEST_NAME), result.status.lower(), *cells))
-        print("\n".join(in_columns(rows, "<<" + ">" * len(names))))
+    rows = []
+    for result, metrics in zip(results, shown, strict=True):
+        cells = (f"{metrics[name]:.4g}" if name in metrics else "" for name in names)
+        rows.append((result.name, result.status.lower(), *cells))
+    if rows:
+        head = ("run", "status", *names)
+        say("\n".join(fitted(head, rows, "<<" + ">" * len(names), window())))
     _say_where(results, parent)
 
 
-def columns(found: Sequence[Column], n_rows: int) -> None:
+def columns(found: Sequence[Column], n_rows: int, notes: Sequence[str] = ()) -> None:
     """What the columns of a user's own table were taken for: those with a remark first, and how to
-    correct it."""
+    correct it; `notes` are on how it was read."""
     ordered = sorted(found, key=lambda column: not column.remark)
     shown, others = ordered[:MOST_COLUMNS], ordered[MOST_COLUMNS:]
-    rows = [("column", "taken for", "missing", ""), *map(_column_cells, shown)]
-    print(f"{n_rows} rows, {_counted(found)}")
-    print("\n".join(in_columns(rows, "<<><")))
+    names = told_apart([column.column for column in shown], WIDEST_COLUMN)
+    cells = [_column_cells(*pair) for pair in zip(names, shown, strict=True)]
+    lines = [f"{n_rows} rows, {_counted(found)}", *notes]
+    lines += in_columns([("column", "taken for", "missing", ""), *cells], "<<><")
     if others:
-        print(f"… and {_counted(others)}")
+        lines.append(f"… and {_counted(others)}")
     useless = ",".join(column.column for column in found if column.remark in USELESS)
     if useless:
-        print(f"to leave out: {abridged(f'dataset.drop=[{useless}]', WIDEST_NAME)}")
-    print("to correct:   dataset.categorical, dataset.numeric, dataset.missing_marks\n")
+        lines.append(f"to leave out: {abridged(f'dataset.drop=[{useless}]', WIDEST_NAME)}")
+    lines.append("to correct:   dataset.categorical, dataset.numeric, dataset.missing_marks\n")
+    say("\n".join(lines))
 
 
-def _column_cells(column: Column) -> tuple[str, str, str, str]:
+def _column_cells(name: str, column: Column) -> tuple[str, str, str, str]:
     levels = f", {column.levels} levels" if column.levels else ""
     missing = "< 1 %" if column.missing < 0.01 else f"{column.missing:.0%}".replace("%", " %")
-    name = abridged(column.column, WIDEST_COLUMN)
     return name, column.taken_for + levels, missing if column.missing else "", column.remark
 
 
@@ -112,26 +134,6 @@ def _counted(found: Sequence[Column]) -> str:
     return ", ".join(kinds) + (lacking if n_lacking else "")
 
 
-def in_columns(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
-    """Lines of columns that are as wide as what they hold; `sides` has a < or > for each column,
-    the side on which it is flush."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
-
-
-def abridged(text: str, most: int) -> str:
-    """The text, or its beginning and end around an ellipsis."""
-    if len(text) <= most:
-        return text
-    tail = (most - 1) // 2
-    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
-
-
 def _say_where(results: list, parent) -> None:
     logged = [result.run_id for result in results if result.run_id]
     if parent is not None and parent.is_open:
@@ -140,16 +142,20 @@ def _say_where(results: list, parent) -> None:
         return
     where = next((result.where for result in results if result.where), "")
     where = where or parent.store.uri
-    print(f"\nlogged as run {logged[-1]} in {where.removeprefix('sqlite:///')}")
-    print(f"look at it: {ui_command(where)}")
+    say(f"\nlogged as run {logged[-1]} in {where.removeprefix('sqlite:///')}")
+    say(f"look at it: {ui_command(where)}")
 
 
 def ui_command(where: str) -> str:
     """The command that shows a store; a server shows itself."""
     if where.startswith("http"):
         return where
-    script = Path(__file__).resolve().parent.parent.parent / "scripts/ui"
-    own = where == f"sqlite:///{home() / 'mlflow.db'}"
-    if script.is_file() and own:
-        return os.path.relpath(script)
-    return f"mlflow server --workers 1 --backend-store-uri {shlex.quote(where)}"
+    if where == f"sqlite:///{home() / 'mlflow.db'}":
+        return command("ui")
+    return f"MLFLOW_TRACKING_URI={shlex.quote(where)} {command('ui')}"
+
+
+def command(name: str) -> str:
+    """How a command of forestlab's is called here: by its script in a checkout."""
+    script = Path(__file__).resolve().parent.parent.parent / "scripts" / name
+    return os.path.relpath(script) if script.is_file() else f"forestlab {name}"

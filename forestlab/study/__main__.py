@@ -1,6 +1,12 @@
 """`python -m forestlab.study`: what a run logs, part by part. A word in capitals stands for one of
 several; the step of a metric is the depth, unless it says otherwise."""
 
+if __name__ == "__main__":  # before the rest is imported: see there
+    from forestlab import entry
+
+    entry.begin()
+
+import sys
 from collections.abc import Iterator, Mapping
 
 from forestlab.study.numbers import SECONDS
@@ -18,11 +24,17 @@ def listing() -> Iterator[str]:
     yield from _lines("file", {"by_target/NAME/…": "the same"})
     yield "the run itself"
     yield from _lines("metric", SECONDS)
+    yield from _lines("file", {"report.html": "of a full study: a page to move through it"})
 
 
 def _lines(kind: str, told: Mapping[str, str]) -> Iterator[str]:
     return (f"  {kind:6} {name:30} {meaning}" for name, meaning in told.items())
 
 
-if __name__ == "__main__":
+def main(arguments: list[str] | None = None) -> int:
     print("\n".join(listing()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

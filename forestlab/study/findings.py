@@ -5,6 +5,7 @@
 *off*: how good the forest is, as it is.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from forestlab.study.parts import PARTS
 from forestlab.study.surfaces import deepest_of, surfaces_of
 from forestlab.study.targets import key_names, mean_surfaces
 from forestlab.study.trees import depth_of
+
+now = logging.getLogger("forestlab.now")  # what happens, for a terminal
 
 
 def study(
@@ -63,6 +66,7 @@ def _of_target(look: Look, k: int, name: str) -> Findings:
 
 
 def _surfaces(look: Look, name: str) -> dict:
+    now.info("studying depths and numbers of trees")
     if name == "off":
         return deepest_of(look.grown, look.data, look.n_jobs)
     sizes = None if name == "full" else [look.grown.n_trees]
@@ -78,6 +82,7 @@ def _found(look: Look, name: str, targets: tuple[str, ...]) -> Findings:
         is_wanted = LEVELS.index(part.level) <= LEVELS.index(name) and part.targets in targets
         is_possible = look.has_targets or not part.needs_targets
         if is_wanted and is_possible and part.applies(look):
+            now.info("studying %s", key.replace("_", " "))
             found = part.find(look)
             if found is not None:
                 parts[key] = found

@@ -62,7 +62,8 @@ def _picture(found: Cut, findings: Findings, about: About) -> Files:
 
     was = found.was
     before = view_of(was.first, findings, about)
-    yield "tree/before.png", figures.tree_picture(before, max_depth=DRAWN_DEPTH)
+    title = f"{about.title}: the first tree before it was pruned"
+    yield "tree/before.png", figures.tree_picture(before, DRAWN_DEPTH, title=title)
     if len(was.alphas) > 1:
         loss = "wrong labels" if findings.has_classes else "squared error"
         rows = {"cv": "cross-validation", "valid": "validation rows"}[was.chosen_by]

@@ -899,12 +899,74 @@ def test_nullable_columns_of_parquet_become_plain_ones(tmp_path):
     assert dataset.target.dtype == np.int64
 
 
+SMALL = pd.DataFrame({"x": [1.5, 2.5, -3.25], "y": ["p", "q r", "s,t"], "z": [1, 0, 1]})
+
+
+@pytest.mark.parametrize(
+    ("sign", "word"), [(";", "semicolon"), ("\t", "tab"), ("|", "bar"), (",", "comma")]
+)
+def test_what_separates_fields_is_found_out_and_told(sign, word, tmp_path):
+    path = tmp_path / "table.csv"
+    SMALL.to_csv(path, index=False, sep=sign)
+    found = loaded("csv", path=str(path))
+    usual = write(SMALL, tmp_path / "usual.csv")
+    assert digest(found) == digest(loaded("csv", path=usual))
+    notes = () if word == "comma" else (f"separated by {word}: dataset.delimiter={word}",)
+    assert found.notes == notes
+    for given in (sign, word):
+        said = loaded("csv", path=str(path), delimiter=given)
+        assert (digest(said), said.notes) == (digest(found), ())
+
+
+def test_a_delimiter_may_be_a_space_or_any_letter(tmp_path):
+    path = tmp_path / "table.csv"
+    for text, given in (("x  y z\n1 2   a\n3  4 b\n", "space"), ("x:y:z\n1:2:a\n3:4:b\n", ":")):
+        path.write_text(text)
+        found = loaded("csv", path=str(path), delimiter=given)
+        assert found.frame.to_numpy().tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(DataError, match=r"dataset\.delimiter=colon is no letter, nor comma, "):
+        loaded("csv", path=str(path), delimiter="colon")
+    with pytest.raises(DataError, match="is an option of csv"):
+        loaded("iris", delimiter="tab")
+
+
+def test_decimal_commas_are_noticed_and_read(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("x;y;z\n1,5;2;a\n-3,25;4;b\n")
+    found = loaded("csv", path=str(path))
+    assert found.notes[1] == "x: numbers with a comma? dataset.decimal=comma reads them"
+    read = loaded("csv", path=str(path), decimal="comma")
+    assert read.frame["x"].tolist() == [1.5, -3.25]
+    assert read.notes == found.notes[:1]
+    with pytest.raises(DataError, match=r"dataset\.decimal=x is not one of point, comma"):
+        loaded("csv", path=str(path), decimal="x")
+
+
+def test_a_delimiter_at_the_end_of_each_line_adds_nothing(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b,c\n0,2,3,\n1,5,6,\n")
+    found = loaded("csv", path=str(path))
+    assert found.frame.to_numpy().tolist() == [[0, 2], [1, 5]]
+    assert found.target.tolist() == [3, 6]
+
+
+def test_a_path_may_begin_at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(SMALL, tmp_path / "mine.csv")
+    found = loaded("csv", path="~/mine.csv")
+    assert found.source == f"file:{tmp_path / 'mine.csv'}"
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         ("", ["empty"]),
         ("a,b\n", ["0 rows"]),
-        ("a\n1\n", ["1 columns"]),
+        ("a\n1\n", ["one column", "dataset.delimiter=semicolon or tab"]),
+        ("a,a,b,b,c\n1,2,3,4,5\n", ["columns of the same name: a, b."]),
+        ("a,b,c\n1,2,3,x\n4,5,6,y\n", ["more fields than there are names", "name every column"]),
+        ("a,b,c\n0,1,2,3\n1,4,5,6\n", ["more fields than there are names"]),
+        ("a,b\n1,9223372036854775808\n2,3\n", ["The target b", "2**63"]),
         ("a,b\n1,2,3,4\n5,6\n1,2,3,4,5,6\n", ["is not a csv file"]),
     ],
 )
