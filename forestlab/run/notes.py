@@ -39,8 +39,9 @@ def _what(job: Job) -> str:
     data, config = job.data, job.config
     said = [f"`{key}={value}`" for key, value in beyond(config).items()]
     sizes = f"{len(data.parts.train)} training rows of {data.X.shape[1]} features"
-    said = said or ["nothing said beyond the defaults"]
-    return f"**{config.model.name}** on **{configs.data_name(config.dataset)}**, {sizes}: {', '.join(said)}."
+    told = ", ".join(said) or "nothing said beyond the defaults"
+    name = configs.data_name(config.dataset)
+    return f"**{config.model.name}** on **{name}**, {sizes}: {told}."
 
 
 def _result(job: Job, metrics: Mapping[str, float]) -> str:
