@@ -62,10 +62,11 @@ def beyond(config: Config) -> dict[str, Any]:
     of_choices: dict[str, Any] = {}
     for group in GROUPS:
         of_choices |= _of_choice(group, str(OmegaConf.select(config, f"{group}.name")))
-    said = sorted(configs.chosen(config).items(), key=lambda pair: pair[0] in SEEDS)
+    every = configs.deciding(config)
+    said = configs.chosen(config) | {key: every[key] for key in of_choices if key in every}
     return {
         key: value
-        for key, value in said
+        for key, value in sorted(said.items(), key=lambda pair: (pair[0] in SEEDS, pair[0]))
         if key.split(".")[0] not in UNTOLD
         and key not in ("model.name", "dataset.name")
         and (key not in of_choices or of_choices[key] != value)

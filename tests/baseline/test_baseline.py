@@ -12,6 +12,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -435,6 +436,22 @@ def test_a_config_comes_back_from_its_parameters(chosen):
     again = runs.config_of({key: configs.typed(text) for key, text in texts.items()})
     assert configs.fingerprint(again) == configs.fingerprint(config)
     assert chosen.items() <= configs.chosen(again).items()
+
+
+def test_a_config_comes_back_from_what_a_run_decided():
+    """Of auto the decision is logged, and which parameters said so."""
+    config = runs.config_of({"dataset.name": "iris", "model.name": "forest"})
+    params = {key: str(value) for key, value in configs.flat(config).items()}
+    params |= {"criterion.name": "gini", "task.name": "classification"}
+    tags = {"config_hash": configs.fingerprint(config), "auto": "criterion.name task.name"}
+    data = SimpleNamespace(params=params, tags=tags)
+    run = SimpleNamespace(data=data, info=SimpleNamespace(run_id="0123"))
+    assert "criterion.name" not in runs.read_config(run)
+    assert configs.agree(params, config)
+    assert not configs.agree(params | {"max_depth": "3"}, config)
+    del tags["auto"]
+    with pytest.raises(ConfigError, match="cannot be read back"):
+        runs.read_config(run)
 
 
 def test_an_option_that_is_no_more():
