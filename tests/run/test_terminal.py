@@ -16,8 +16,8 @@ METRICS = {
     "accuracy/valid": 0.91234,
     "accuracy/test": 0.9,
     "accuracy/oob": 0.89,
-    "chosen/depth": 5.0,
-    "seconds/fit": 0.01234,
+    "summary/chosen_depth": 5.0,
+    "summary/seconds_fit": 0.01234,
 }
 
 

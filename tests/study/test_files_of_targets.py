@@ -86,6 +86,8 @@ def columns_of(found, split, rows):
                 for of_row, code in zip(surface.answers, surface.truth, strict=True)
             ]
             yield f"p_true_{key}", p
+            for name, of_class in zip(of_target.classes, surface.answers.T, strict=True):
+                yield f"probability_{name}_{key}", of_class
         for name, values in unsure._asdict().items() if unsure is not None else ():
             yield f"{name}_uncertainty_{key}", values
 

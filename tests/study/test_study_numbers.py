@@ -129,7 +129,8 @@ def assert_same(numbers, twins):
     assert len(logged) == len(numbers)  # nothing is logged twice
     assert set(logged) == set(twins)
     for key, expected in twins.items():
-        word = key[0].removeprefix("summary/").split("/" if "/" in key[0][8:] else "_")[0]
+        first, rest = key[0].split("/", 1)
+        word = rest.split("_")[0] if first == "summary" else first
         close = TOLERANCES.get(word, CLOSE)
         if expected is not naive_study.EITHER:
             np.testing.assert_allclose(logged[key], expected, err_msg=str(key), **close)

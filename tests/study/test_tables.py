@@ -130,10 +130,12 @@ def test_ways_to_stop_have_a_line_for_each_value(task, name):
         whole = (f"{prefix}/value", 0) not in numbers
         steps = lines["value"].astype(int) if whole else range(len(lines))
         assert len(set(steps)) == len(lines) > 3
-        for column in ["n_leaves", *metrics, *([] if whole else ["value"])]:
-            assert lines[column].tolist() == [numbers[f"{prefix}/{column}", i] for i in steps]
+        named = {"n_leaves": "n_leaves"} | ({} if whole else {"value": "value"})
+        named |= {column: "/".join(column.rsplit("_", 1)) for column in metrics}
+        for column, metric in named.items():
+            assert lines[column].tolist() == [numbers[f"{prefix}/{metric}", i] for i in steps]
         chosen = lines[lines["chosen_on"] == "valid"]
-        assert chosen["value"].tolist() == [numbers[f"{prefix}/chosen", 0]]
+        assert chosen["value"].tolist() == [numbers[f"summary/{prefix}_chosen", 0]]
         assert (lines["chosen_on"] == "-").sum() == len(lines) - 1
         assert (np.diff(lines["n_leaves"]) >= 0).all()
     depths = table[table["rule"] == "max_depth"]
