@@ -50,9 +50,7 @@ def ui_command(port: int) -> list[str]:
     """scripts/ui, or what it runs when the tests run in another environment than its own."""
     if Path(sys.prefix) == ROOT / ".venv":
         return [str(ROOT / "scripts/ui"), "--port", str(port)]
-    server = ["server", "--host", "127.0.0.1", "--workers", "1", "--port"]
-    store = f"sqlite:///{os.environ['UI_HOME']}/mlflow.db"
-    return [sys.executable, "-m", "mlflow", *server, str(port), "--backend-store-uri", store]
+    return [sys.executable, "-m", "forestlab", "ui", "--port", str(port)]
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +59,11 @@ def served(tmp_path_factory):
     home = tmp_path_factory.mktemp("ui")
     done = command("dataset=iris", "n_estimators=5", home=home)
     assert done.returncode == 0, done.stderr
-    os.environ["UI_HOME"] = str(home)
     port = free_port()
-    variables = environment(home) | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
     with (home / "server.log").open("w") as log:
         server = subprocess.Popen(
             ui_command(port),
-            env=variables,
+            env=environment(home),
             cwd=home,
             stdout=log,
             stderr=log,

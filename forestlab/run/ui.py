@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     path = Path(store.removeprefix("sqlite:///"))
     if store.startswith("sqlite:///") and not path.is_file():
-        print(f"error: nothing is logged yet in {path}: forestlab run logs.", file=sys.stderr)
+        print(f"error: nothing is logged yet in {path}: run something first.", file=sys.stderr)
         return 1
     print(f"MLflow UI on http://127.0.0.1:{_port(given)}; Ctrl-C ends it", file=sys.stderr)
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _port(given: list[str]) -> str:
     """The last that was given, as --port 5001, --port=5001 or -p 5001."""
     port = PORT
-    for word, following in zip(given, [*given[1:], PORT], strict=True):
+    for word, following in zip(given, [*given[1:], PORT], strict=False):
         if word in ("--port", "-p"):
             port = following
         elif word.startswith("--port="):
