@@ -37,7 +37,7 @@ POINT = 0.01, "a point of accuracy is the least difference that would matter"
 def table(runs):
     columns = ["model", "levels", "categories", "encode", "seed", "accuracy", "seconds"]
     keys = "model.name", "dataset.levels", "model.categories", "dataset.encode", "seed"
-    found = frame(runs, *keys, "accuracy/test", "seconds/fit").set_axis(columns, axis=1)
+    found = frame(runs, *keys, "accuracy/test", "summary/seconds_fit").set_axis(columns, axis=1)
     is_encoded = found["encode"] != "levels"
     found["way"] = np.where(is_encoded, found["encode"], found["categories"])
     found["error"] = 1.0 - found["accuracy"]

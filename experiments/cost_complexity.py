@@ -60,7 +60,10 @@ def _parts(run: LoggedRun):
     noise = params["dataset.label_noise" if dataset == "waveform" else "dataset.noise"]
     keys = {"set": dataset, "noise": NOISE[dataset][noise], "seed": params["seed"], "way": way}
     error = _error(found.get("accuracy/test"), found.get("rmse/test"))
-    one = {"leaves": found["trees/n_leaves"], "alpha": found.get("pruning/alpha", 0.0)}
+    one = {
+        "leaves": found["summary/trees_n_leaves"],
+        "alpha": found.get("summary/pruning_alpha", 0.0),
+    }
     yield pd.DataFrame([keys | {"part": "tree"} | one | {"test": error}])
     if way == "whole":
         yield _path(pd.read_csv(run.path("stopping.csv"))).assign(**keys, part="path")

@@ -46,7 +46,7 @@ def table(runs):
 
 
 def _metrics(run: LoggedRun) -> pd.DataFrame:
-    curves = {m: run.curve(f"by_trees/{m}_test") for m in ("accuracy", "log_loss", "brier")}
+    curves = {m: run.curve(f"by_trees/{m}/test") for m in ("accuracy", "log_loss", "brier")}
     sizes = np.flatnonzero(np.isfinite(curves["brier"]))
     values = {metric: curve[sizes] for metric, curve in curves.items()}
     values["error"] = 1.0 - values.pop("accuracy")

@@ -37,7 +37,7 @@ def _row(run) -> dict[str, object]:
         "categories": run.params["model.categories"],
         "questions": "; ".join(questions(tree)),
         "named rightly": ", ".join(f"{5 * share:g}" for share in run.curve("accuracy/train")),
-        "leaves": run.metrics["trees/n_leaves"],
+        "leaves": run.metrics["summary/trees_n_leaves"],
         "tree": json.dumps(tree),
     }
 

@@ -48,7 +48,7 @@ def _rows(run: LoggedRun) -> list[dict]:
     has_classes = "accuracy/test" in found
     for split in ("valid", "test"):
         row[split] = 1.0 - found[f"accuracy/{split}"] if has_classes else found[f"rmse/{split}"]
-    row["leaves"] = found["trees/n_leaves"]
+    row["leaves"] = found["summary/trees_n_leaves"]
     few = params["model.min_samples_split"] - 1
     if few > 1:
         return [row | {"rule": "split", "size": few}]

@@ -59,7 +59,7 @@ def _named(run, part: str, columns: dict) -> pd.DataFrame:
 
 
 def _by_trees(run) -> pd.DataFrame:
-    curves = {split: 1.0 - run.curve(f"by_trees/accuracy_{split}") for split in SPLITS}
+    curves = {split: 1.0 - run.curve(f"by_trees/accuracy/{split}") for split in SPLITS}
     sizes = np.flatnonzero(np.isfinite(curves["test"]))
     voters = run.curve("by_trees/oob_voters")[sizes]
     found = {split: curve[sizes] for split, curve in curves.items()}

@@ -53,7 +53,7 @@ def table(runs):
     made_noisy = with_noise(found["test"], found["noise"], n_classes)
     found["alike"] = np.where(n_classes.isna(), found["test"], made_noisy)
     for when in ("n_leaves_before", "n_leaves"):
-        found[when] = [run.metrics.get(f"pruning/{when}", np.nan) for run in runs]
+        found[when] = [run.metrics.get(f"summary/pruning_{when}", np.nan) for run in runs]
     return found.drop(columns="noise")
 
 

@@ -59,8 +59,8 @@ def table(runs):
         "model.name": "model",
         "dataset.split_seed": "split",
         "accuracy/test": "accuracy",
-        "trees/cuts": "cuts",
-        "trees/n_nodes": "nodes",
+        "summary/trees_cuts": "cuts",
+        "summary/trees_n_nodes": "nodes",
     }
     found = frame(runs, *names).rename(columns=names)
     found.insert(2, "way", [_way(run) for run in runs])

@@ -58,7 +58,7 @@ def _chosen(which: dict, repeats: list, unit: float) -> pd.DataFrame:
     metric = which["metric"]
     chosen, deepest = (
         np.array([run.metrics[key] for run in repeats])
-        for key in (f"chosen/{metric}_test", f"{metric}/test")
+        for key in (f"summary/chosen_{metric}_test", f"{metric}/test")
     )
     found = {
         "repeat": [run.params["dataset.split_seed"] for run in repeats],

@@ -49,7 +49,7 @@ def table(runs):
             "learner": run.params["learner.name"],
             "rho": run.params["model.rho"],
         }
-        accuracy = run.curve("by_trees/accuracy_test")
+        accuracy = run.curve("by_trees/accuracy/test")
         sizes = np.flatnonzero(np.isfinite(accuracy))
         numbers: dict[str, Any] = {"n_trees": sizes, "error": 1.0 - accuracy[sizes]}
         numbers["correlation"] = run.metrics["correlation/oob"]

@@ -1160,6 +1160,17 @@ def _balanced(truth, answers):
     return np.mean([right[truth == k].mean() for k in sorted(set(truth))])
 
 
+def _f1(truth, answers):
+    """Macro: the mean over all classes that are, or are answered."""
+    labels, scores = _label(answers), []
+    for k in sorted({*truth, *labels}):
+        right = sum(1 for t, a in zip(truth, labels, strict=True) if t == a == k)
+        precision = right / max(sum(labels == k), 1)
+        recall = right / max(sum(truth == k), 1)
+        scores.append(2 * precision * recall / (precision + recall) if right else 0.0)
+    return sum(scores) / len(scores)
+
+
 def _brier(truth, answers):
     total = 0.0
     for k, p in zip(truth, answers, strict=True):
@@ -1171,6 +1182,7 @@ def _brier(truth, answers):
 METRICS = {
     "accuracy": lambda truth, answers: np.mean(_label(answers) == truth),
     "balanced_accuracy": _balanced,
+    "f1": _f1,
     "log_loss": lambda truth, answers: (
         -np.mean(np.log(np.maximum(_p(truth, answers), np.finfo(float).eps)))
     ),

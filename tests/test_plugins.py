@@ -308,14 +308,14 @@ def test_a_part_of_the_study_is_found_logged_written_and_drawn(tmp_path, monkeyp
     widths = logged.history(first, "widths/nodes")
     assert list(widths) == [0, 1, 2]
     assert (widths[0], widths[1]) == (1, 2)
-    assert sum(widths.values()) == pytest.approx(first.data.metrics["trees/n_nodes"])
+    assert sum(widths.values()) == pytest.approx(first.data.metrics["summary/trees_n_nodes"])
     table = logged.table(first, "widths.json")
     assert table["nodes"] == list(widths.values())
     assert table["features"][0] == "sepal length (cm)"
     assert logged.artifact(first, "widths.png")[:8] == b"\x89PNG\r\n\x1a\n"
     assert len(others) == 2
     for other in others:
-        assert "trees/n_nodes" in other.data.metrics
+        assert "summary/trees_n_nodes" in other.data.metrics
         assert "widths/nodes" not in other.data.metrics
         assert logged.table(other, "importance.json")
         with pytest.raises(FileNotFoundError):

@@ -63,6 +63,15 @@ def test_experiments_and_the_list_of_commands_come_from_a_wheel(wheel, tmp_path)
         assert told in done.stdout
 
 
+def test_the_wheel_holds_what_pages_of_runs_are_made_of(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    parts = {
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "forestlab/report/web").iterdir()
+    }
+    assert len(parts) >= 10
+    assert parts <= set(names)
+
+
 @pytest.mark.long
 def test_the_command_works_from_a_wheel(wheel, tmp_path):
     """In a fresh environment with the pinned versions; outputs/ comes under the working folder."""

@@ -49,7 +49,9 @@ def parser() -> Parser:
     record.add_argument("names", nargs="+", metavar="NAME")
     record.add_argument("--query", help="an MLflow filter; default: the configs already recorded")
     record.add_argument("--parent", metavar="RUN", help="take the runs of this sweep")
-    record.add_argument("--metrics", help="patterns, joined by commas, such as accuracy/*,trees/*")
+    record.add_argument(
+        "--metrics", help="patterns, joined by commas, such as accuracy/*,summary/trees_*"
+    )
     record.add_argument("--update", action="store_true", help="overwrite, and tell what changed")
 
     check = commands.add_parser("check", parents=[common, folder], help="compare with baselines")

@@ -8,8 +8,13 @@ from typing import Any, NamedTuple
 from forestlab.config import SEEDS
 from forestlab.study.metrics import METRICS
 
-USUAL = (*(f"{metric}/*" for metric in METRICS), "by_trees/*", "chosen/*", "trees/*")
-TIMES = ("seconds/*",)  # never recorded: they differ from run to run
+USUAL = (
+    *(f"{metric}/*" for metric in METRICS),
+    "by_trees/*",
+    "summary/chosen_*",
+    "summary/trees_*",
+)
+TIMES = ("summary/seconds_*",)  # never recorded: they differ from run to run
 
 
 class Logged(NamedTuple):

@@ -37,7 +37,8 @@ def config_of(chosen: dict[str, Any], tracking: TrackingConfig | None = None) ->
 
 def read_config(run) -> dict[str, Any]:
     """What of a run's config is not the default, and all its seeds."""
-    config = config_of({key: configs.typed(text) for key, text in run.data.params.items()})
+    said = {key: configs.typed(text) for key, text in run.data.params.items()}
+    config = config_of(said | dict.fromkeys(run.data.tags.get("auto", "").split(), configs.AUTO))
     if configs.fingerprint(config) != run.data.tags["config_hash"]:
         raise ConfigError(
             f"the config of run {run.info.run_id} cannot be read back from its parameters; "

@@ -18,20 +18,16 @@ if __name__ == "__main__":  # before the rest is imported: see there
 import argparse
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from forestlab.compare import page, query
+from forestlab.compare import page, query, variants
 from forestlab.compare.report import CSV_MARK, csv, report, text
 from forestlab.compare.statistics import LEVEL
 from forestlab.compare.tables import compare
 from forestlab.config import ConfigError, TrackingConfig
 from forestlab.run import plugins
-
-PATH = "params.dataset.path"
 
 
 class NothingFound(LookupError):
@@ -103,7 +99,12 @@ def _main(options) -> None:
     runs = find(store, asked)
     if runs.empty:
         what = f"fits the query {options.query!r}" if options.query.strip() else "is finished"
-        raise NothingFound(f"no run {what} in {store.uri}, experiment {options.experiment!r}.")
+        there = [found.name for found in store.client.search_experiments()]
+        others = ", ".join(name for name in there if name not in (options.experiment, "Default"))
+        raise NothingFound(
+            f"no run {what} in {store.uri}, experiment {options.experiment!r}."
+            + (f" --experiment names another: {others}." if others else "")
+        )
     by = [key.strip() for key in options.by.split(",")] if options.by else None
     tables = compare(runs, options.metric, by, options.baseline, options.level)
     print("\n\n".join(text(table) for table in tables))
@@ -133,7 +134,7 @@ def find(store, asked: query.Query) -> pd.DataFrame:
         ]
     found = [run for condition in conditions for run in tracking.search(store, condition)]
     runs = [run for run in found if run.data.tags.get("kind") != "sweep"]
-    return query.narrow(as_frame(runs), asked.checks)
+    return query.narrow(variants.as_frame(runs), asked.checks)
 
 
 def sweep_ids(names: dict[str, str], wanted: str) -> list[str]:
@@ -155,20 +156,6 @@ def sweep_ids(names: dict[str, str], wanted: str) -> list[str]:
     if not near:
         raise NothingFound(f"no sweep has a name or an id that is or begins with {wanted!r}.")
     return near
-
-
-def as_frame(runs: Sequence[Any]) -> pd.DataFrame:
-    """Runs of MLflow as a frame in the layout of `mlflow.search_runs`."""
-    rows = []
-    for run in runs:
-        row = {key: getattr(run.info, key) for key in ("run_id", "run_name", "start_time")}
-        for kind in ("params", "metrics", "tags"):
-            row |= {f"{kind}.{key}": value for key, value in getattr(run.data, kind).items()}
-        rows.append(row)
-    found = pd.DataFrame(rows)
-    if PATH in found:  # of the same data wherever they lie
-        found[PATH] = found.groupby("tags.dataset_digest")[PATH].transform("first")
-    return found
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 import datetime
 import re
 import textwrap
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -114,8 +116,16 @@ def csv(tables: list[Table]) -> str:
 # ---- the page ----------------------------------------------------------------------------------
 
 
-def report(tables: list[Table], store, asked: str, experiment: str) -> str:
-    """The page with tables, pictures and runs."""
+def report(
+    tables: list[Table],
+    store,
+    asked: str,
+    experiment: str,
+    title: str = "Comparison of runs",
+    first: Mapping[int, Any] = MappingProxyType({}),
+) -> str:
+    """The page with tables, pictures and runs; `first` has figures to begin with, by the `id` of
+    their table."""
     now = datetime.datetime.now().astimezone()
     about = {
         "query": asked.strip() or "all finished runs",
@@ -123,16 +133,18 @@ def report(tables: list[Table], store, asked: str, experiment: str) -> str:
         "experiment": experiment,
         "made": f"{now:%Y-%m-%d %H:%M %Z}",
     }
-    sections = [_section(table, store) for table in tables]
-    return page.render("report.html", title="Comparison of runs", about=about, sections=sections)
+    sections = [_section(table, store, first.get(id(table))) for table in tables]
+    return page.render("report.html", title=title, about=about, sections=sections)
 
 
-def _section(table: Table, store) -> dict[str, Any]:
+def _section(table: Table, store, first=None) -> dict[str, Any]:
     """What report.html says of a table."""
-    pictures = []
+    pictures = [] if first is None else [page.picture(first)]
     if table.summary["difference"].notna().any():
         pictures.append(page.picture(_intervals(table)))
-    if table.metric.split("/")[0] in METRICS:
+    # A forest that max_depth stopped is one that is cut there: its curve is the other's beginning.
+    depths = table.runs.get("params.max_depth", pd.Series(dtype=object))
+    if table.metric.split("/")[0] in METRICS and depths.nunique(dropna=False) < 2:
         pictures.append(page.picture(_curves(table, store)))
     return {
         "heading": heading(table),
@@ -233,7 +245,10 @@ def _run_list(table: Table) -> pd.DataFrame:
     seeds = [name for name in variants.SEEDS if name in runs and runs[name].nunique() > 1]
     name = table.metric.split("/")[0]
     more = [f"{name}/{split}" for split in ("train", "valid", "test", "oob")]
-    metrics = [f"metrics.{key}" for key in (table.metric, *more, "chosen/depth", "seconds/fit")]
+    metrics = [
+        f"metrics.{key}"
+        for key in (table.metric, *more, "summary/chosen_depth", "summary/seconds_fit")
+    ]
     there = [column for column in dict.fromkeys(metrics) if column in runs]
     differing = variants.differing(runs)
     told = variants.needed(runs, differing)

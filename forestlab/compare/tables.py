@@ -4,6 +4,7 @@ There is a table for each task and, unless it is said what a variant is, for eac
 accuracy on iris says nothing about one on digits.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -11,13 +12,13 @@ import pandas as pd
 
 from forestlab.compare import variants
 from forestlab.compare.statistics import LEVEL
-from forestlab.compare.variants import DATA, PARAM
+from forestlab.compare.variants import DATA, PARAM, TASK
 from forestlab.config import ConfigError
 from forestlab.core.tasks import TASKS
 from forestlab.spelling import did_you_mean, most_like
 from forestlab.study.metrics import METRICS
 
-TASK, MODEL, VERSION = "tags.task", f"{PARAM}model.name", "tags.result_version"
+MODEL, VERSION = f"{PARAM}model.name", "tags.result_version"
 # What tells one data set from another.
 SOURCE = [f"{DATA}{key}" for key in ("name", "path", "target", "openml_name", "openml_version")]
 MOST_NAMED = 10  # in a note
@@ -89,16 +90,22 @@ def compare(
 def higher_is_better(metric: str) -> bool:
     """As METRICS and PARTS say; of the rest, errors, sizes and seconds, less is better."""
     from forestlab.study.parts import PARTS  # late: they import numba
+    from forestlab.study.stopping import RULES
 
     own = metric.split("/", 2)[-1] if metric.startswith("by_target/") else metric
-    first, _, rest = own.partition("/")
-    if any({first, own} & {*part.neutral} for part in PARTS.values()):
+    if any(_begins(own, part.neutral) for part in PARTS.values()):
         raise ConfigError(f"--metric {metric}: more of it is neither better nor worse.")
-    name = rest if first == "chosen" or first.startswith("by_") else first
+    ways = "|".join(["trees", "class", *RULES])
+    name = re.sub(f"^(summary/)?(chosen_|by_({ways})[/_])?", "", own)
     for key, row in METRICS.items():
-        if name == key or name.startswith(f"{key}_"):
+        if _begins(name, [key]):
             return row.higher_is_better
-    return any(first in part.higher for part in PARTS.values())
+    return any(_begins(own, part.higher) for part in PARTS.values())
+
+
+def _begins(name: str, words: Iterable[str]) -> bool:
+    """Whether one of these is the name, or its first words."""
+    return any(re.match(rf"{re.escape(word)}(?![^/_])", name) for word in words)
 
 
 def find_variant(names: list[str], wanted: str) -> str | None:

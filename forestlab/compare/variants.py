@@ -10,25 +10,43 @@ have a number.
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from forestlab import config as configs
 from forestlab.compare.statistics import LEVEL, holm, overlap_of, student
-from forestlab.config import NO_RESULT, flat_defaults
+from forestlab.config import AUTO, NO_RESULT, flat_defaults
+from forestlab.core.criteria import fitting
 from forestlab.core.options import OPTIONS, defaults
+from forestlab.core.tasks import TASKS
 
-PARAM = "params."
+PARAM, TASK = "params.", "tags.task"
 DIGEST = "tags.dataset_digest"
 SEEDS = [f"{PARAM}{key}" for key in configs.SEEDS]
 DATA = f"{PARAM}dataset."
+PATH = f"{DATA}path"
 SPLIT_SEED = f"{DATA}split_seed"
 IGNORED = (*NO_RESULT, "study")  # what is looked at makes no other forest
 ROUNDING = 1e-12  # of the largest score: numbers that differ by less are equal
 
 
 # ---- runs --------------------------------------------------------------------------------------
+
+
+def as_frame(runs: Sequence[Any]) -> pd.DataFrame:
+    """Runs of MLflow as a frame in the layout of `mlflow.search_runs`."""
+    rows = []
+    for run in runs:
+        row = {key: getattr(run.info, key) for key in ("run_id", "run_name", "start_time")}
+        for kind in ("params", "metrics", "tags"):
+            row |= {f"{kind}.{key}": value for key, value in getattr(run.data, kind).items()}
+        rows.append(row)
+    found = pd.DataFrame(rows)
+    if PATH in found:  # of the same data wherever they lie
+        found[PATH] = found.groupby(DIGEST)[PATH].transform("first")
+    return found
 
 
 def completed(runs: pd.DataFrame) -> pd.DataFrame:
@@ -38,6 +56,18 @@ def completed(runs: pd.DataFrame) -> pd.DataFrame:
         column = f"{PARAM}{key}"
         if column in runs:
             runs[column] = runs[column].fillna(_default(runs, key, value))
+    return _decided(runs)
+
+
+def _decided(runs: pd.DataFrame) -> pd.DataFrame:
+    """Older runs logged `auto` where the task decides: say what it came to."""
+    if TASK not in runs:
+        return runs
+    criteria = runs[TASK].map(lambda task: fitting(task)[0] if task in TASKS else AUTO)
+    for key, decision in {"criterion.name": criteria, "task.name": runs[TASK].fillna(AUTO)}.items():
+        column = f"{PARAM}{key}"
+        if column in runs:
+            runs[column] = runs[column].where(runs[column] != AUTO, decision)
     return runs
 
 

@@ -16,6 +16,7 @@ nothing changed: it agrees.
 """
 
 from forestlab.config.keys import (
+    AUTO,
     GROUPS,
     SEEDS,
     STUDIES,
@@ -59,6 +60,7 @@ from forestlab.config.said import (
 )
 
 __all__ = [
+    "AUTO",
     "GROUPS",
     "NO_RESULT",
     "SEEDS",

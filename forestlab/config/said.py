@@ -12,7 +12,7 @@ from typing import Any
 from omegaconf import MISSING, ListConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from forestlab.config.keys import ConfigError, DatasetConfig, schema
+from forestlab.config.keys import AUTO, ConfigError, DatasetConfig, schema
 from forestlab.config.places import home
 from forestlab.core import options
 from forestlab.core.options import OPTIONS, Options
@@ -46,7 +46,7 @@ def settled(config, is_sweep: bool):
     for key, value in flat(config, resolve=False).items():
         if "${" in str(value):  # escaped; it would be looked up the next time
             raise ConfigError(f"{key}={value}: a value cannot have ${{ in it, escaped or not.")
-    if config.study.name == "auto":
+    if config.study.name == AUTO:
         config.study.name = "light" if is_sweep else "full"
     for group in OPTIONS:
         if group in config:
@@ -167,9 +167,16 @@ def fingerprint(config) -> str:
 
 def agree(params: Mapping[str, str], config) -> bool:
     """Whether a run's logged parameters say what a config says, in all that may change a number of
-    the same data."""
+    the same data.
+
+    Of what was left open, `auto`, a run logs the decision, which follows from its data.
+    """
     said = {key: param_text(value) for key, value in deciding(config).items()}
-    return all(params.get(key, said[key]) == said[key] for key in said if key not in FOUND_BY)
+    return all(
+        text == AUTO or params.get(key, text) == text
+        for key, text in said.items()
+        if key not in FOUND_BY
+    )
 
 
 def data_name(dataset: DatasetConfig) -> str:

@@ -12,6 +12,9 @@ those of the greatest leads, and a node whose lead is less than that of k - 1 ot
 never does. Growing depth-first can thus leave out most of what would be cut off.
 """
 
+from itertools import pairwise
+from typing import NamedTuple
+
 import numpy as np
 
 from forestlab.core.arrays import LEAF
@@ -64,39 +67,90 @@ def sink(heap, n, item):
     heap[i] = item
 
 
+# ---- ranks -------------------------------------------------------------------------------------
+
+
+class Leads(NamedTuple):
+    """Of the nodes of trees; all are below 0, so that the first to ask has the least."""
+
+    gains: np.ndarray  # (n_nodes,) float64
+    leads: np.ndarray  # (n_nodes,) float64; of leaves infinite
+
+
+def leads_of(nodes: np.ndarray, gains: np.ndarray, first: np.ndarray) -> Leads:
+    """The leads of trees whose first nodes, and the end, are `first`."""
+    losses = -gains
+    leads = np.where(nodes["kind"] == LEAF, np.inf, losses)
+    hand_down(nodes, first, leads)
+    return Leads(losses, leads)
+
+
 @kernel(allocates=False)
-def rank_nodes(nodes, first, losses, heap, rank):
-    """Rank the nodes of trees, each by itself, whose first ones, and the end, are `first`; `heap`
-    has room for the nodes of a tree that wait, and one more."""
+def hand_down(nodes, first, most):
+    """Have no node's number be less than its parent's, in each of such trees."""
     for t in range(first.shape[0] - 1):
-        start, end = first[t], first[t + 1]
-        rank_tree(nodes[start:end], losses[start:end], heap, rank[start:end])
+        root = first[t]
+        for i in range(root, first[t + 1]):
+            if nodes[i]["kind"] != LEAF:
+                for child in (nodes[i]["left"], nodes[i]["right"]):
+                    most[root + child] = max(most[root + child], most[i])
+
+
+def rank_trees(nodes: np.ndarray, first: np.ndarray, leads: Leads, rank: np.ndarray) -> None:
+    """Write the ranks of the nodes of such trees, each tree's by itself."""
+    for start, end in pairwise(first):
+        own = Leads(leads.gains[start:end], leads.leads[start:end])
+        order, heap = np.argsort(own.leads), np.empty(end - start + 2, np.int64)
+        rank_tree(nodes[start:end], own, order, heap, rank[start:end])
+
+
+@kernel(allocates=False)
+def rank_tree(nodes, leads, order, heap, rank):
+    """rank[i] = how many nodes ask before node i does; of a leaf, how many ask at all. `order` is
+    by leads; `heap` has room for the nodes that wait, and one more."""
+    n_asked, rank[:] = order.shape[0] // 2, 0
+    start = 0
+    while start < n_asked:
+        end = start + 1
+        while end < n_asked and leads.leads[order[end]] == leads.leads[order[start]]:
+            end += 1
+        if end == start + 1:
+            rank[order[start]] = start
+        else:
+            rank_equals(nodes, leads, order[start:end], heap, rank, start)
+        start = end
+    for k in range(n_asked, order.shape[0]):
+        rank[order[k]] = n_asked
 
 
 @jitable
-def rank_tree(nodes, losses, heap, rank):
-    """rank[i] = how many nodes ask before node i does; of a leaf, how many ask at all. `losses` are
-    gains below 0."""
-    n_waiting, n_asked = 0, 0
-    if nodes[0]["kind"] != LEAF:
-        heap[1], n_waiting = 0, 1
+def rank_equals(nodes, leads, equals, heap, rank, n_asked):
+    """Rank nodes of one lead by their gains, as they come to wait: first those whose parent is not
+    one of them."""
+    below = np.int64(-1)
+    for i in equals:
+        for child in (nodes[i]["left"], nodes[i]["right"]):
+            if leads.leads[child] == leads.leads[i]:
+                rank[child] = below
+    n_waiting = 0
+    for i in equals:
+        if rank[i] != below:
+            n_waiting += 1
+            enter(leads.gains, heap, n_waiting, i)
     while n_waiting > 0:
         i = heap[1]
-        n_waiting -= 1
-        replace_first(losses, heap, n_waiting, heap[n_waiting + 1])
         rank[i] = n_asked
         n_asked += 1
+        n_waiting -= 1
+        replace_first(leads.gains, heap, n_waiting, heap[n_waiting + 1])
         for child in (nodes[i]["left"], nodes[i]["right"]):
-            if nodes[child]["kind"] != LEAF:
+            if leads.leads[child] == leads.leads[i]:
                 n_waiting += 1
-                enter(losses, heap, n_waiting, child)
-    for i in range(nodes.shape[0]):
-        if nodes[i]["kind"] == LEAF:
-            rank[i] = n_asked
+                enter(leads.gains, heap, n_waiting, np.int64(child))
 
 
 def ranks(nodes: np.ndarray, gains: np.ndarray) -> np.ndarray:
     """The rank of each node of a tree, (n_nodes,) int64; of leaves how many nodes ask."""
-    heap, rank = np.empty(len(nodes) + 2, np.int64), np.empty(len(nodes), np.int64)
-    rank_nodes(nodes, np.array([0, len(nodes)]), -gains, heap, rank)
+    alone, rank = np.array([0, len(nodes)]), np.empty(len(nodes), np.int64)
+    rank_trees(nodes, alone, leads_of(nodes, gains, alone), rank)
     return rank

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, NODE, Forest, Tree
+from forestlab.core.arrays import LEAF, NODE, Tree
 from forestlab.core.best_first import ranks
-from forestlab.core.heap import enter, replace_first
-from forestlab.core.jit import jitable, kernel
+from forestlab.core.cost_complexity import weakest_links
+from forestlab.core.jit import kernel
 from forestlab.core.questions import KINDS, write_leaf
 from forestlab.core.walk import NO_DEPTH
 
@@ -45,17 +45,6 @@ def find_kept(nodes, leaf, kept):
     for i in range(nodes.shape[0]):
         if kept[i] and not leaf[i] and nodes[i]["kind"] != LEAF:
             kept[nodes[i]["left"]] = kept[nodes[i]["right"]] = True
-
-
-@kernel(allocates=False)
-def hand_down(nodes, first, most):
-    """Have no node's number be less than its parent's, in each of such trees."""
-    for t in range(first.shape[0] - 1):
-        root = first[t]
-        for i in range(root, first[t + 1]):
-            if nodes[i]["kind"] != LEAF:
-                for child in (nodes[i]["left"], nodes[i]["right"]):
-                    most[root + child] = max(most[root + child], most[i])
 
 
 @kernel(allocates=False)
@@ -173,149 +162,6 @@ def cut(tree: Tree, rules: Rules) -> Tree:
     if rules.ccp_alpha > 0.0:
         tree = collapsed(tree, weakest_links(tree, rules.ccp_cost).alphas <= rules.ccp_alpha)
     return tree
-
-
-# ---- cost and complexity -----------------------------------------------------------------------
-
-COSTS = ("criterion", "misclassification")  # of leaves
-
-
-class Links(NamedTuple):
-    """The cost-complexity path of a tree (Breiman, Friedman, Olshen and Stone 1984): the smallest
-    of the trees with least Σ share of weight × impurity of leaves + α × number of leaves."""
-
-    alphas: np.ndarray  # (n_nodes,) float64: from which on each node asks no more; of leaves -inf
-    steps: np.ndarray  # (n_steps,) float64: α of each step, in order; of the whole tree 0
-    costs: np.ndarray  # (n_steps,) float64: of the leaves after it
-
-
-class Branches(NamedTuple):
-    """Scratch, with room for every node and one more."""
-
-    cost: np.ndarray  # float64: of the leaves of the branch that begins there
-    n_leaves: np.ndarray  # int64
-    parent: np.ndarray  # int64
-    key: np.ndarray  # float64: of the branches that may be collapsed: no greater than their α
-    heap: np.ndarray  # int64: these branches, from place 1 on; that of the least key first
-    steps: np.ndarray  # float64: α of each step, and the cost after it
-    after: np.ndarray
-
-
-def costs_of(trees: Tree | Forest, cost: str, root_weight: float | np.ndarray) -> np.ndarray:
-    """What each node would add to its tree's cost as a leaf, (n_nodes,), given the weight of its
-    root."""
-    nodes = trees.nodes
-    if cost == "misclassification":
-        return (nodes["weight"] - trees.stats.max(axis=1)) / root_weight
-    return nodes["weight"] * nodes["impurity"] / root_weight
-
-
-def weakest_links(tree: Tree, cost: str = "criterion") -> Links:
-    """Collapse, again and again, the branch whose leaves lower the cost least, each; of equal ones
-    the first."""
-    n, costs = len(tree.nodes), costs_of(tree, cost, tree.nodes["weight"][0])
-    alphas, scratch = np.empty(n), make_branches(n)
-    n_steps = collapse_weakest(tree.nodes, _alone(tree), costs, scratch, alphas)
-    return Links(alphas, scratch.steps[:n_steps].copy(), scratch.after[:n_steps].copy())
-
-
-def make_branches(most: int) -> Branches:
-    """Scratch for trees of at most so many nodes."""
-    cost, key, steps, after = np.empty((4, most + 1))
-    n_leaves, parent, heap = np.empty((3, most + 1), np.int64)
-    return Branches(cost, n_leaves, parent, key, heap, steps, after)
-
-
-@kernel(allocates=False)
-def collapse_weakest(nodes, first, costs, branches, alphas):
-    """Fill the `alphas` of trees whose first nodes, and the end, are `first`; of the last of them
-    the steps are left in `branches`: return how many."""
-    n_steps = 0
-    for t in range(first.shape[0] - 1):
-        start, end = first[t], first[t + 1]
-        n_steps = collapse_tree(nodes[start:end], costs[start:end], branches, alphas[start:end])
-    return n_steps
-
-
-@jitable
-def collapse_tree(nodes, costs, branches, alphas):
-    key, heap, steps, after = branches.key, branches.heap, branches.steps, branches.after
-    n_waiting = begin_branches(nodes, costs, branches, alphas)
-    steps[0], after[0], n_steps = 0.0, branches.cost[0], 1
-    alpha = 0.0
-    while n_waiting > 0:
-        i = heap[1]
-        if not is_gone(branches, alphas, i):
-            now = worth(costs, branches, i)
-            if now > key[i]:  # it has lost leaves since
-                key[i] = now
-                replace_first(key, heap, n_waiting, i)
-                continue
-            alpha = max(alpha, now)
-            collapse(costs, branches, alphas, i, alpha)
-            steps[n_steps], after[n_steps] = alpha, branches.cost[0]
-            n_steps += 1
-        n_waiting -= 1
-        replace_first(key, heap, n_waiting, heap[n_waiting + 1])
-    hand_alphas_down(nodes, alphas)
-    return n_steps
-
-
-@jitable
-def worth(costs, branches, i):
-    """By how much each of its leaves but one lowers the cost of branch i."""
-    return (costs[i] - branches.cost[i]) / (branches.n_leaves[i] - 1)
-
-
-@jitable
-def begin_branches(nodes, costs, branches, alphas):
-    """Sum up costs and leaves of all branches, and have those that are more than a leaf wait;
-    return how many."""
-    cost, n_leaves, parent = branches.cost, branches.n_leaves, branches.parent
-    key, heap = branches.key, branches.heap
-    parent[0] = -1
-    n_waiting = 0
-    for i in range(nodes.shape[0] - 1, -1, -1):
-        if nodes[i]["kind"] == LEAF:
-            cost[i], n_leaves[i], alphas[i] = costs[i], 1, -np.inf
-            continue
-        left, right = nodes[i]["left"], nodes[i]["right"]
-        parent[left] = parent[right] = i
-        cost[i], n_leaves[i] = cost[left] + cost[right], n_leaves[left] + n_leaves[right]
-        alphas[i], key[i] = np.inf, worth(costs, branches, i)
-        n_waiting += 1
-        enter(key, heap, n_waiting, i)
-    return n_waiting
-
-
-@jitable
-def collapse(costs, branches, alphas, i, alpha):
-    """Have branch i be a leaf from this α on, and tell those that it is part of."""
-    cost, n_leaves = branches.cost, branches.n_leaves
-    more, fewer = costs[i] - cost[i], n_leaves[i] - 1
-    above = i
-    while above >= 0:
-        cost[above] += more
-        n_leaves[above] -= fewer
-        above = branches.parent[above]
-    alphas[i] = alpha
-
-
-@jitable
-def is_gone(branches, alphas, i):
-    """Is it part of a branch that was collapsed?"""
-    while i >= 0 and alphas[i] == np.inf:
-        i = branches.parent[i]
-    return i >= 0
-
-
-@jitable
-def hand_alphas_down(nodes, alphas):
-    """Nodes that are gone with another have its α."""
-    for i in range(nodes.shape[0]):
-        if nodes[i]["kind"] != LEAF:
-            for child in (nodes[i]["left"], nodes[i]["right"]):
-                alphas[child] = min(alphas[child], alphas[i])
 
 
 # ---- which depth -------------------------------------------------------------------------------

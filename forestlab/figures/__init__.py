@@ -26,13 +26,16 @@ from forestlab.figures.stopping import StoppingLine, stopping_curves
 from forestlab.figures.strength import residual_curve, strength_curve
 from forestlab.figures.style import SPLIT_COLOURS, save
 from forestlab.figures.surface import surface_map, surface_maps
+from forestlab.figures.sweep import Measured, Swept, swept_lines, swept_map
 from forestlab.figures.tree import draw_tree, tree_picture
 from forestlab.figures.uncertainty import uncertainty_classification, uncertainty_regression
 from forestlab.figures.voters import voters_curve
 
 __all__ = [
     "SPLIT_COLOURS",
+    "Measured",
     "StoppingLine",
+    "Swept",
     "aligned",
     "alpha_curve",
     "banded_curves",
@@ -55,6 +58,8 @@ __all__ = [
     "strength_curve",
     "surface_map",
     "surface_maps",
+    "swept_lines",
+    "swept_map",
     "tree_picture",
     "two_importances",
     "uncertainty_classification",

@@ -3,6 +3,7 @@
 from forestlab.forest.affinities import AFFINITIES, affinity
 from forestlab.forest.asking import Asked, DepthWalk, by_depth, combined, ends, places, tree_by_tree
 from forestlab.forest.bagging import bags, rows_outside
+from forestlab.forest.contributions import contributions, parents
 from forestlab.forest.growing import (
     Recipe,
     balance,
@@ -54,6 +55,7 @@ __all__ = [
     "by_depth",
     "by_fixed_blocks",
     "combined",
+    "contributions",
     "count_cuts",
     "cut_forest",
     "decreases",
@@ -67,6 +69,7 @@ __all__ = [
     "log_densities_of",
     "losses",
     "of_target",
+    "parents",
     "paths_of",
     "places",
     "prepare",

@@ -13,17 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import LEAF, Forest, n_trees, plant, tree_of
-from forestlab.core.best_first import rank_nodes
-from forestlab.core.prune import (
-    Rules,
-    collapse_weakest,
-    costs_of,
-    cut,
-    find_depths,
-    hand_down,
-    make_branches,
-    origins,
-)
+from forestlab.core.best_first import leads_of, rank_trees
+from forestlab.core.cost_complexity import costs_of, find_alphas, make_waiting
+from forestlab.core.prune import Rules, cut, find_depths, origins
 from forestlab.forest.threads import in_threads
 
 N_VALUES = 12  # of a path: with 16 all rules took longer than the whole surface by depth
@@ -80,26 +72,27 @@ def paths_of(
 
 def numbers_of(forest: Forest, cost: str = "criterion", n_jobs: int = 1) -> Numbers:
     """Found in threads, each of which looks at some of the trees."""
-    nodes, sizes = forest.nodes, np.diff(forest.first_node)
+    nodes, sizes, has_gains = forest.nodes, np.diff(forest.first_node), len(forest.gains) > 0
     n, most = len(nodes), int(sizes.max())
     roots = np.repeat(nodes["weight"][forest.first_node[:-1]], sizes)
-    costs, losses = costs_of(forest, cost, roots), -forest.gains
-    depth, rank, alpha = np.empty(n, np.int64), np.empty(len(losses), np.int64), np.empty(n)
+    costs, depth, alpha = costs_of(forest, cost, roots), np.empty(n, np.int64), np.empty(n)
+    leads = leads_of(nodes, forest.gains, forest.first_node) if has_gains else None
+    rank = np.empty(n, np.int64)
 
     def of_trees(first: np.ndarray) -> None:
         find_depths(nodes, first, depth)
-        collapse_weakest(nodes, first, costs, make_branches(most), alpha)
-        if len(losses):
-            rank_nodes(nodes, first, losses, np.empty(most + 2, np.int64), rank)
-            hand_down(nodes, first, losses)
+        find_alphas(nodes, first, costs, make_waiting(most), alpha)
+        if leads is not None:
+            rank_trees(nodes, first, leads, rank)
 
     ends = np.linspace(0, n_trees(forest), min(n_jobs, n_trees(forest)) + 1).astype(int)
     shares = [forest.first_node[a : b + 1] for a, b in pairwise(ends)]
     deque(in_threads(of_trees, shares, n_jobs), maxlen=0)
     asks = nodes["kind"] != LEAF
-    of_gains = asks if len(losses) else slice(0)
-    n_rows = nodes["n_rows"][asks].astype(np.int64)
-    return Numbers(asks, depth[asks], n_rows, rank[of_gains], -losses[of_gains], alpha[asks])
+    at = np.flatnonzero(asks)
+    n_rows = nodes["n_rows"][at].astype(np.int64)
+    least = np.zeros(0) if leads is None else -leads.leads[at]
+    return Numbers(asks, depth[at], n_rows, rank[at[: len(least)]], least, alpha[at])
 
 
 def leaves_grid(most: int, n_values: int) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import hstack, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, r2_score
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -47,7 +47,9 @@ from forestlab.forest import (
 from forestlab.forest.growing import Recipe, Training
 from forestlab.model import cutting, frames, parameters, prunings, storage
 from forestlab.model.frames import Table
+from forestlab.model.members import first_trees, tree_number
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
+from forestlab.model.targets import require_numbers
 from forestlab.model.values import inside
 from forestlab.tree.grown import visits
 from forestlab.tree.levels import refuse_dicts
@@ -315,6 +317,7 @@ class Model(BaseEstimator):
         refuse_dicts(X)
         categories = getattr(self, "categories_", None)
         if categories is None:
+            frames.require_no_words(X)
             X = validate_data(self, X, reset=False, **self._numbers())
             self._require_known(X)
             return X
@@ -357,20 +360,20 @@ class Model(BaseEstimator):
         tags.input_tags.categorical = self.categorical_features is not None
         return tags
 
-    def _ends(self, X, depth=None) -> np.ndarray:
-        X = self._check_X(X)
+    def _ends(self, X, depth=None, n_trees=None) -> np.ndarray:
+        X, forest = self._check_X(X), first_trees(self.forest_, n_trees)
         n_jobs = parameters.n_threads(self.n_jobs)
-        return ends(self.forest_, X, parameters.depth_limit(depth), n_jobs)
+        return ends(forest, X, parameters.depth_limit(depth), n_jobs)
 
-    def _reached(self, X, depth=None) -> Reached:
-        X = self._check_X(X)
-        n_jobs = parameters.n_threads(self.n_jobs)
-        return reached(self.forest_, X, parameters.depth_limit(depth), n_jobs)
+    def _reached(self, X, depth=None, n_trees=None) -> Reached:
+        """Where rows end, of an X that was checked."""
+        forest, n_jobs = first_trees(self.forest_, n_trees), parameters.n_threads(self.n_jobs)
+        return reached(forest, X, parameters.depth_limit(depth), n_jobs)
 
     def decision_path(self, X):
         """The nodes each row visits, a sparse (n_rows, n_nodes) matrix of ones; and the number of
         each tree's first node, (n_trees + 1,). A row that goes both ways visits all on its ways."""
-        found, first = self._reached(X), self.forest_.first_node
+        found, first = self._reached(self._check_X(X)), self.forest_.first_node
         paths = []
         for t in range(len(found.nodes)):
             rows, nodes, _ = found.pieces(t)
@@ -415,12 +418,14 @@ class Model(BaseEstimator):
     def view(self, t: int, kind: type = TreeView):
         """Tree t, to print, walk and draw."""
         check_is_fitted(self, "forest_")
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{j}" for j in range(self.n_features_in_)]
         classes = getattr(self, "classes_", None)
         levels = getattr(self, "categories_", None)
-        return kind(tree_of(self._answering(), t), self.task, list(names), classes, levels)
+        return kind(tree_of(self._answering(), t), self.task, self._names(), classes, levels)
+
+    def _names(self) -> list[str]:
+        """What features are called."""
+        unnamed = [f"x{j}" for j in range(self.n_features_in_)]
+        return list(map(str, getattr(self, "feature_names_in_", unnamed)))
 
     def _answering(self) -> Forest:
         """The forest that answers: its trees as they were grown, or with what else nodes say."""
@@ -462,19 +467,23 @@ class Model(BaseEstimator):
 class Predictor(Model):
     """One that answers for rows, with probabilities or means."""
 
-    def _answer(self, X, depth=None, outside=None) -> tuple[Any, np.ndarray]:
+    def _answer(self, X, depth=None, n_trees=None, outside=None) -> tuple[Any, np.ndarray]:
         combine = parameters.combiner(self.combine, self.task)
         if self.recipe_.monotonic:
             parameters.require_order_kept(combine, self.task)
-        depth = parameters.depth_limit(depth)
+        depth, forest = parameters.depth_limit(depth), first_trees(self._answering(), n_trees)
         n_jobs, each = parameters.n_threads(self.n_jobs), self.recipe_.classes_each
-        return combined(self._answering(), self.task, combine, X, depth, n_jobs, outside, each)
+        return combined(forest, self.task, combine, X, depth, n_jobs, outside, each)
 
-    def predict_trees(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
+    def predict_trees(self, X, depth=None, n_trees=None) -> np.ndarray | list[np.ndarray]:
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a
         list of such; or (n_trees, n_rows) numbers, of several targets (n_trees, n_rows, n_targets).
+        `depth` and `n_trees` as in `predict`.
         """
-        found = self._reached(X, depth)
+        return self._of_trees(self._check_X(X), depth, n_trees)
+
+    def _of_trees(self, X, depth=None, n_trees=None) -> np.ndarray | list[np.ndarray]:
+        found = self._reached(X, depth, n_trees)
         trees = range(len(found.nodes))
         each = [found.mixed(t, lambda nodes, rows: self._of_nodes(nodes)) for t in trees]
         return self._by_target(np.stack(each))
@@ -517,8 +526,8 @@ class Classifier(ClassifierMixin, Predictor):
         factors = [balance(labels, mass, n) for labels, n in zip(targets.T, n_each, strict=True)]
         return np.prod(factors, axis=0)
 
-    def _answer(self, X, depth=None, outside=None) -> tuple[Any, np.ndarray]:
-        answers, voters = super()._answer(X, depth, outside)
+    def _answer(self, X, depth=None, n_trees=None, outside=None) -> tuple[Any, np.ndarray]:
+        answers, voters = super()._answer(X, depth, n_trees, outside)
         return self._by_target(answers), voters
 
     def _by_target(self, answers: np.ndarray) -> np.ndarray | list[np.ndarray]:
@@ -530,21 +539,32 @@ class Classifier(ClassifierMixin, Predictor):
         forest = self._answering()
         return forest.stats[i] / forest.nodes["weight"][i][..., None]
 
-    def predict_proba(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
-        """Class probabilities (n_rows, n_classes), of several targets a list of such; with `depth`
-        as if grown with that max_depth."""
-        return self._answer(self._check_X(X), depth)[0]
+    def predict_proba(self, X, depth=None, n_trees=None) -> np.ndarray | list[np.ndarray]:
+        """Class probabilities (n_rows, n_classes), of several targets a list of such; `depth` and
+        `n_trees` as in `predict`."""
+        return self._answer(self._check_X(X), depth, n_trees)[0]
 
-    def predict_log_proba(self, X, depth=None) -> np.ndarray | list[np.ndarray]:
+    def predict_log_proba(self, X, depth=None, n_trees=None) -> np.ndarray | list[np.ndarray]:
         """Logarithms of the class probabilities."""
-        found = self.predict_proba(X, depth)
+        found = self.predict_proba(X, depth, n_trees)
         with np.errstate(divide="ignore"):
             return [np.log(p) for p in found] if isinstance(found, list) else np.log(found)
 
-    def predict(self, X, depth=None) -> np.ndarray:
-        """Classes, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that
-        max_depth."""
-        return self._decided(self.predict_proba(X, depth))
+    def predict(self, X, depth=None, n_trees=None) -> np.ndarray:
+        """Classes, (n_rows,) or (n_rows, n_targets).
+
+        Parameters
+        ----------
+        X : (n_rows, n_features), as `fit` takes it
+        depth : answer as if grown with this `max_depth`; None: as grown
+        n_trees : answer by the first so many trees, as if grown with this `n_estimators`; None: by
+            all. A single tree has one.
+
+        Both give to the bit what a fit with these parameters would, unless rows have chosen
+        something of the whole: `prune`, `aggregate` and shrink="oob" go by trees as deep as they
+        are, shrink="oob" and a chosen `ccp_alpha` by all of them.
+        """
+        return self._decided(self.predict_proba(X, depth, n_trees))
 
     def _decided(self, probabilities) -> np.ndarray:
         if self.n_outputs_ == 1:
@@ -558,10 +578,10 @@ class Classifier(ClassifierMixin, Predictor):
     def _keep_oob(self, answers) -> None:
         self.oob_decision_function_ = answers
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X, y, sample_weight=None, depth=None, n_trees=None) -> float:
         """Accuracy; of several targets the share of rows of which all are right, as scikit-learn
-        has it for 0 and 1."""
-        return accuracy(y, self.predict(X), sample_weight)
+        has it for 0 and 1. `depth` and `n_trees` as in `predict`."""
+        return accuracy(y, self.predict(X, depth, n_trees), sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -575,6 +595,7 @@ class Regressor(RegressorMixin, Predictor):
     leaf = "mean"  # of models that were pickled before there were others
 
     def _validated(self, X, y, table):
+        require_numbers(y, type(self).__name__)
         X, y = self._checked(X, y, table, y_numeric=True, multi_output=True)
         return X, column_or_1d(y, warn=True) if y.ndim == 1 or y.shape[1] == 1 else y
 
@@ -593,9 +614,25 @@ class Regressor(RegressorMixin, Predictor):
         means = self._answering().stats[i][..., 1 : 1 + self.n_outputs_]
         return means[..., 0] if self.n_outputs_ == 1 else means
 
-    def predict(self, X, depth=None) -> np.ndarray:
-        """Means, (n_rows,) or (n_rows, n_targets); with `depth` as if grown with that max_depth."""
-        return self._decided(self._answer(self._check_X(X), depth)[0])
+    def predict(self, X, depth=None, n_trees=None) -> np.ndarray:
+        """Means, (n_rows,) or (n_rows, n_targets).
+
+        Parameters
+        ----------
+        X : (n_rows, n_features), as `fit` takes it
+        depth : answer as if grown with this `max_depth`; None: as grown
+        n_trees : answer by the first so many trees, as if grown with this `n_estimators`; None: by
+            all. A single tree has one.
+
+        Both give to the bit what a fit with these parameters would, unless rows have chosen
+        something of the whole: `prune`, `aggregate` and shrink="oob" go by trees as deep as they
+        are, shrink="oob" and a chosen `ccp_alpha` by all of them.
+        """
+        return self._decided(self._answer(self._check_X(X), depth, n_trees)[0])
+
+    def score(self, X, y, sample_weight=None, depth=None, n_trees=None) -> float:
+        """R², the mean of that of several targets. `depth` and `n_trees` as in `predict`."""
+        return r2_score(y, self.predict(X, depth, n_trees), sample_weight=sample_weight)
 
     def _decided(self, means) -> np.ndarray:
         return means[:, 0] if self.n_outputs_ == 1 else means
@@ -622,19 +659,33 @@ class ManyTrees(Model):
         check_is_fitted(self, "forest_")
         return n_trees(self.forest_)
 
-    def apply(self, X, depth=None) -> np.ndarray:
+    def draw(self, t=0, ax=None, max_depth=None, **options):
+        """Draw tree t, on matplotlib axes or to a file: ``forest.draw(3, "tree.png")``. Returns the
+        axes.
+
+        Parameters
+        ----------
+        t : the number of the tree
+        ax : axes, the name of a file (.png, .svg, .pdf), or None: a new figure
+        max_depth : draw the tree cut at this depth; None: as deep as can be read
+        options : as those of `figures.draw_tree`: title, decimals, show_stats
+        """
+        return self.view(tree_number("t", t, len(self))).draw(ax, max_depth, **options)
+
+    def apply(self, X, depth=None, n_trees=None) -> np.ndarray:
         """The node of each tree where each row ends, (n_rows, n_trees); of a row that goes both
         ways, by missing="both", that with most of it."""
-        return self._ends(X, depth).T
+        return self._ends(X, depth, n_trees).T
 
 
 class Voters(ManyTrees, Predictor):
-    def predict_oob(self, X, depth=None) -> tuple[Any, np.ndarray]:
+    def predict_oob(self, X, depth=None, n_trees=None) -> tuple[Any, np.ndarray]:
         """Out-of-bag answers for the training rows: each asks the trees that left it out.
 
         Parameters
         ----------
         X : the training X, with its rows in the same order
+        depth, n_trees : as in `predict`
 
         Returns
         -------
@@ -649,11 +700,11 @@ class Voters(ManyTrees, Predictor):
             raise ValueError(
                 f"X must be the training data, which had {self.n_rows_} rows; got {n_rows} rows."
             )
-        return self._answer_oob(X, depth)
+        return self._answer_oob(X, depth, n_trees)
 
-    def _answer_oob(self, X, depth=None) -> tuple[Any, np.ndarray]:
+    def _answer_oob(self, X, depth=None, n_trees=None) -> tuple[Any, np.ndarray]:
         outside = self.grown.outside(parameters.n_threads(self.n_jobs))
-        return self._answer(X, depth, outside)
+        return self._answer(X, depth, n_trees, outside)
 
     def _check_oob(self, recipe) -> None:
         if parameters.oob_wanted(self.oob_score):

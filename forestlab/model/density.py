@@ -28,7 +28,9 @@ from forestlab.forest.normals import (
 from forestlab.forest.stopping import origins_of
 from forestlab.model import frames, parameters
 from forestlab.model.base import ManyTrees
-from forestlab.model.descriptions import documented
+from forestlab.model.documentation import documented
+from forestlab.model.explaining import RowReader
+from forestlab.model.members import first_trees, tree_number
 from forestlab.tree.grown import require_single_cuts
 
 # What leaves keep, and the criterion of which they are the best.
@@ -48,7 +50,7 @@ FIXED = {
 
 
 @documented
-class DensityForest(DensityMixin, ManyTrees):
+class DensityForest(DensityMixin, ManyTrees, RowReader):
     """A forest that estimates how densely rows lie, of which new ones can be drawn.
 
     Each leaf is a normal distribution with the mean and the variances, or the covariance, of its
@@ -214,21 +216,44 @@ class DensityForest(DensityMixin, ManyTrees):
     def grown(self) -> Grown:
         return super().grown._replace(normals=self._normals())
 
-    def score_samples(self, X, depth=None) -> np.ndarray:
+    def score_samples(self, X, depth=None, n_trees=None) -> np.ndarray:
         """Logarithm of the density at each row, (n_rows,); with `depth` as if grown with that
-        max_depth."""
-        X, depth = self._check_X(X), parameters.depth_limit(depth)
-        n_jobs = parameters.n_threads(self.n_jobs)
-        return log_densities_of(self.forest_, self._normals(), X, depth, n_jobs)
+        max_depth, with `n_trees` by the first so many trees."""
+        return self._log_densities(self._check_X(X), depth, n_trees)
 
-    def predict(self, X, depth=None) -> np.ndarray:
+    def _log_densities(self, X, depth=None, n_trees=None) -> np.ndarray:
+        depth, n_jobs = parameters.depth_limit(depth), parameters.n_threads(self.n_jobs)
+        forest = first_trees(self.forest_, n_trees)
+        return log_densities_of(forest, self._normals(), X, depth, n_jobs)
+
+    def predict(self, X, depth=None, n_trees=None) -> np.ndarray:
         """As `score_samples`: the name by which MLflow's pyfunc asks any model."""
-        return self.score_samples(X, depth)
+        return self.score_samples(X, depth, n_trees)
 
-    def score(self, X, y=None) -> float:
+    def score(self, X, y=None, depth=None, n_trees=None) -> float:
         """Log-likelihood: the sum over rows of the logarithms of their densities, as of
         scikit-learn's KernelDensity."""
-        return float(self.score_samples(X).sum())
+        return float(self.score_samples(X, depth, n_trees).sum())
+
+    def explain(self, x, tree=0, depth=None, n_trees=None) -> str:
+        """How densely rows lie at one row, and its way down a tree, in words.
+
+        Parameters
+        ----------
+        x : (n_features,) values in the order of the features; or a dict, a series or a data frame
+            of one row, which has them by name
+        tree : the number of the tree whose way is told
+        depth, n_trees : as in `score_samples`
+        """
+        check_is_fitted(self, "forest_")
+        view = self.view(tree_number("tree", tree, len(self)))
+        values, X = self._row(x)
+        end = view.walk(values, depth)[-1].node
+        *way, _ = view.explain(values, depth).splitlines()
+        way.append(f"a leaf of {view.facts(end)['rows']} around {view.value_text(end)}")
+        found = self._log_densities(X, depth, n_trees)[0]
+        told = [f"log-density: {found:.3f}", f"the way down tree {tree}:"]
+        return "\n".join(told + [f"  {line}" for line in way])
 
     def log_likelihood_surface(self, X, sizes=None) -> np.ndarray:
         """What `score` would be of forests of other depths and numbers of trees.

@@ -1,23 +1,21 @@
-"""What each parameter of the estimators means, for their documentation."""
+"""What each parameter of the estimators means: its kind, and a text as documentation reads it."""
 
-import inspect
-from typing import Any
-
-from forestlab.core.combine import COMBINERS
-from forestlab.core.criteria import fitting
-from forestlab.core.leaves import LEAVES
-from forestlab.core.options import listed
 from forestlab.model.values import FLAT, described, described_alone
+
+# What is said of an option that is a parameter by itself, beside what it means (core.options).
+MORE = {
+    "ties": '"first" takes the leftmost column, as one does by hand: columns that stand first are '
+    'then chosen, and seem important, too often. By "random" each is as likely; the draw depends '
+    "on `random_state` and the node's place alone. ",
+    "threshold": '"value" cuts at a number that the data hold. ',
+}
 
 DESCRIPTIONS = {
     "n_estimators": ("int, default=100", "Number of trees."),
     "criterion": (
         "str or callable",
-        "What a split lowers: {criteria}. Entropy is in nats, `entropy2` in bits; scikit-learn's "
-        "is in bits. Of several targets of classes it is the mean of theirs. `gaussian` and `kde` "
-        "are differential entropies in nats, of a normal distribution (`gaussian_diagonal`: of "
-        "each target by itself) and of a kernel density estimate; `poisson` takes no y below 0. Or "
-        "a function of (y, weights), which returns the impurity of rows with these targets "
+        "The impurity that a split lowers: {criteria}. {impurities}\n"
+        "Or a function of (y, weights), which returns the impurity of rows with these targets "
         "(classes by their codes, 0 for the first of `classes_`; a column for each of several "
         "targets) and weights: it works at once, uncompiled, and so on small data.",
     ),
@@ -49,19 +47,19 @@ DESCRIPTIONS = {
         'float, "cv" or "valid", default=0.0',
         "Minimal cost-complexity pruning (Breiman et al. 1984): what a leaf costs, beside the "
         "impurity of the leaves by their share of the rows; each tree is cut back to the smallest "
-        'of those that cost least. As in scikit-learn 0 cuts nothing. "cv": that α of each '
-        "tree's own path with which models lose least, in wrong labels or squared errors, in "
-        'cross-validation with 5 folds; "valid": on the rows that `fit` gets as X_val and y_val. '
-        "It is kept as `ccp_alpha_`, beside the path: `ccp_alphas_`, `ccp_losses_` and "
-        "`ccp_errors_`.",
+        "of those that cost least. As in scikit-learn 0 cuts nothing. Or what it costs is chosen, "
+        "as that α of the trees' own paths with which models lose least, in wrong labels or "
+        "squared errors; it is kept as `ccp_alpha_`:\n"
+        '- "cv", in cross-validation with 5 folds;\n'
+        '- "valid", on the rows that `fit` gets as X_val and y_val.',
     ),
     "ccp_rule": (
-        '{{"best", "one_se"}}, default="best"',
+        '{"best", "one_se"}, default="best"',
         'Of the α that may be chosen: "best", that of the least loss; "one_se", the greatest '
         "within a standard error of it.",
     ),
     "ccp_cost": (
-        '{{"criterion", "misclassification"}}, default="criterion"',
+        '{"criterion", "misclassification"}, default="criterion"',
         "The impurity by which `ccp_alpha` cuts trees back: the one that splits lower, or of "
         "classes the share of wrong labels.",
     ),
@@ -98,34 +96,37 @@ DESCRIPTIONS = {
         "scikit-learn scorer, or a metric(y_true, y_pred).",
     ),
     "search": described("search", "Which cuts of a feature are tried"),
-    **{name: described_alone(name) for name in FLAT},
+    **{name: described_alone(name, MORE.get(name, "")) for name in FLAT},
     "learner": described("learner", "What a node asks"),
     "rho": (
         'int, "all" or None, default=None',
-        "Randomised node optimisation: each node tries this many random parameters, a feature, or "
-        "what else its `learner` asks about, and one of its cuts each. 1 is a totally random tree; "
-        '"all" or None tries every cut, of `max_features` features.',
+        "How many random cuts a node tries, of which it takes the best (randomised node "
+        "optimisation). Each is a feature, or what else the `learner` asks about, and one cut of "
+        "it, both by chance. 1 is a totally random tree; the more, the more alike the trees. Then "
+        '`max_features` is not read at nodes. "all" or None: every cut of `max_features` features.',
     ),
     "rho_draws": (
         '{"features", "pairs"}, default="features"',
-        'How the `rho` parameters are drawn: "features", a feature that varies in the node and one '
-        'of its cuts, each uniform, with replacement; "pairs", without replacement from all pairs '
-        "of such a feature and a cut, each as likely as any other, so that with `rho` as large as "
-        "their number the tree is the exhaustive one. Pairs need learner='axis' and a search that "
-        "lists cuts, and take up to twice the time of the exhaustive search.",
+        "How the `rho` random cuts are drawn:\n"
+        '- "features", a feature that varies in the node and then one of its cuts, each uniform, '
+        "with replacement;\n"
+        '- "pairs", without replacement from all pairs of such a feature and a cut, each as likely '
+        "as any other, so that with `rho` as large as their number the tree is the exhaustive one. "
+        "This needs learner='axis' and a search that lists cuts, and takes up to twice the time of "
+        "the exhaustive search.",
     ),
     "missing": (
         "str, default='learned'",
-        'What becomes of values of X that are missing (NaN): "learned", in each node rows without '
-        "one go to the side where they lower the criterion most; where no row of the node lacked "
-        'a value, one that does later goes to the heavier child. "branch", they go where the mean '
-        "of the node's rows goes that have one: a mean weighted by rows, of what the `learner` "
-        'makes of columns, bins counting by their middle. "both", as in C4.5 they go down both '
-        "branches, in training and when asked, each with the share of the known weight that goes "
-        "there; a piece of under 1/64 of its row goes along with the heavier one. A cut's gain is "
-        "then that of the rows with a value, which must be enough for leaves on both sides; "
-        "`min_samples_split` counts pieces of rows as rows, and so do nodes. "
-        '"error", they are refused.',
+        "Where a row goes if the value that a node asks for is missing (NaN):\n"
+        '- "learned", to the side where such rows of training lowered the criterion most; where '
+        "there were none, to the heavier child;\n"
+        '- "branch", where the mean of the node\'s other rows goes: a mean weighted by rows, of '
+        "what the `learner` makes of columns, bins counting by their middle;\n"
+        '- "both", down both branches as in C4.5, in training and when asked, each with the share '
+        "of the known weight that goes there; a piece of under 1/64 of its row goes along with the "
+        "heavier one. A cut's gain is then that of the rows with a value, which must be enough for "
+        "leaves on both sides; `min_samples_split` counts pieces of rows as rows, and so do "
+        'nodes;\n- "error", nowhere: missing values are refused.',
     ),
     "categorical_features": (
         '"from_dtype", array-like of str, int or bool, or None, default="from_dtype"',
@@ -139,9 +140,10 @@ DESCRIPTIONS = {
     ),
     "categories": (
         '{"subset", "equality"}, default="subset"',
-        'What a node asks of a column of categories: "subset", whether a row\'s level is one of '
-        "several, which of them by their order along the targets, or of few levels by trying all "
-        'sets; "equality", whether it is one given level.',
+        "What a node asks of a column of categories:\n"
+        '- "subset", whether a row\'s level is one of several: which, is found by their order '
+        "along the targets, or of few levels by trying all sets;\n"
+        '- "equality", whether it is one given level.',
     ),
     "leaf": (
         "str or callable, default='mean'",
@@ -171,13 +173,13 @@ DESCRIPTIONS = {
     ),
     "shrink": (
         'float, "oob" or None, default=None',
-        "Hierarchical shrinkage (Agarwal et al. 2022): a node answers what the root does, and on "
-        "the way down from there each step counts by 1 / (1 + λ / N), N the weight of the node it "
-        "leaves: the less, the fewer rows. 0 or None: as grown. Forests with `bootstrap` or "
-        '`max_samples` also have "oob": of 0, 0.1, 1, 10, 25, 50, 100 and 500 that λ with which '
-        "their out-of-bag answers, numbers or probabilities, have the least squared error when "
-        "they are fitted; it is kept as `shrink_`, and depends on all trees and their depth. Not "
-        "with `aggregate`. Read when predicting.",
+        "Draws what nodes of few rows say towards what the nodes above them say (hierarchical "
+        "shrinkage, Agarwal et al. 2022). λ is how much: an answer begins as the root's, and each "
+        "step down counts by 1 / (1 + λ / N), N the weight of the node it leaves. 0 or None: as "
+        'grown. Forests with `bootstrap` or `max_samples` also have "oob": of 0, 0.1, 1, 10, 25, '
+        "50, 100 and 500 that λ with which their out-of-bag answers, numbers or probabilities, "
+        "have the least squared error when they are fitted; it is kept as `shrink_`, and depends "
+        "on all trees and their depth. Not with `aggregate`. Read when predicting.",
     ),
     "aggregate": (
         "bool, default=False",
@@ -197,7 +199,7 @@ DESCRIPTIONS = {
     ),
     "combine": (
         "str, default='average'",
-        "How the trees' answers become one: {combiners}. Read when predicting.",
+        "How the trees' answers become one:\n{combiners}\nRead when predicting.",
     ),
     "class_weight": (
         'dict, list of dicts, "balanced", "balanced_subsample" or None, default=None',
@@ -220,19 +222,28 @@ DESCRIPTIONS = {
     ),
 }
 
+# ---- words that depend on the task -------------------------------------------------------------
 
-def documented(cls: Any) -> Any:
-    """Class decorator: append a Parameters section for the constructor's parameters."""
-    task = cls.task
-    names = {
-        "criteria": listed(fitting(task)),
-        "combiners": listed(name for name, row in COMBINERS.items() if task in row),
-        "leaves": "; ".join(f"{name!r}, {row.text}" for name, row in LEAVES.items()),
-    }
-    lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Parameters", "----------"]
-    described = DESCRIPTIONS | getattr(cls, "own_descriptions", {})
-    for name in list(inspect.signature(cls).parameters):
-        kind, text = described[name]
-        lines += [f"{name} : {kind}", f"    {text.format(**names)}"]
-    cls.__doc__ = "\n".join(lines)
-    return cls
+IMPURITIES = {
+    "classification": "Entropy is in nats, 'entropy2' in bits; scikit-learn's is in bits. Of "
+    "several targets it is the mean of theirs.",
+    "regression": "'variance' and 'squared_error' are the same. 'gaussian' and 'kde' are "
+    "differential entropies in nats, of a normal distribution ('gaussian_diagonal': of each target "
+    "by itself) and of a kernel density estimate; 'poisson' takes no y below 0.",
+    "density": "",
+}
+
+# How trees' answers become one, by combiner and task.
+COMBINING = {
+    "average": {
+        "classification": "the mean of the trees' probabilities",
+        "regression": "the mean of what they say",
+    },
+    "product": {
+        "classification": "their probabilities multiplied, each leaf with one more row spread over "
+        "all classes, so that none rules a class out: a tree that is sure counts more",
+        "regression": "a mean in which leaves of little variance count more: each leaf a normal "
+        "distribution, and these multiplied",
+    },
+    "vote": {"classification": "each tree has one vote, for its likeliest class"},
+}

@@ -3,7 +3,7 @@
 from forestlab.model import parameters, storage
 from forestlab.model.base import Classifier, Model, Regressor
 from forestlab.model.density import DensityForest
-from forestlab.model.descriptions import documented
+from forestlab.model.documentation import documented
 from forestlab.model.sizes import Ensemble, OneTree
 
 

@@ -106,6 +106,16 @@ def _refuse_words(columns: Iterable[Column], given) -> None:
             ) from error
 
 
+def require_no_words(X) -> None:
+    """Refuse words where the model knows of no categories."""
+    for column in () if _is_plain(X) else columns_of(X):
+        word = _first_word(column)
+        if isinstance(word, str):
+            raise ValueError(
+                f"column {column.name!r} must hold numbers, as in training; got {word!r}."
+            )
+
+
 def _first_word(column: Column) -> Any:
     """The first value of a column that is no number."""
     for value in _some(column):
@@ -322,6 +332,13 @@ def encoded(table: Table) -> tuple[np.ndarray, np.ndarray]:
             X[:, j] = numbered(column.values, own, column.name)
     are_categories = np.array([own is not None for own in table.levels])
     return X, (X == UNSEEN) & are_categories
+
+
+def as_objects(values: list) -> np.ndarray:
+    """Values of any kind as an array of just these, (n,)."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
 
 
 def _as_numbers(column: Column) -> np.ndarray:

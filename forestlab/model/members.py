@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from forestlab.core.arrays import Forest, alone, n_trees, plant, tree_of
+from forestlab.core.options import is_whole
 from forestlab.forest import tree_seed
 from forestlab.tree.levels import same_levels
 
@@ -68,6 +69,43 @@ class Members(Sequence):
 
     def __repr__(self) -> str:
         return f"<{len(self)} × {self._cls.__name__}>"
+
+
+def first_trees(forest: Forest, given) -> Forest:
+    """The first so many trees, by the `n_trees` of a prediction, as views into the forest."""
+    if given is None:
+        return forest
+    there = n_trees(forest)
+    if not is_whole(given) or not 1 <= given <= there:
+        raise ValueError(
+            f"n_trees must be a whole number from 1 to {there}, as many trees as there are, or "
+            f"None; got {given!r}."
+        )
+    of = slice(0, int(given) + 1)
+    nodes, params, bits = (
+        first[of] for first in (forest.first_node, forest.first_param, forest.first_bit)
+    )
+    return Forest(
+        forest.nodes[: nodes[-1]],
+        forest.stats[: nodes[-1]],
+        forest.params[: params[-1]],
+        forest.bits[: bits[-1]],
+        nodes,
+        params,
+        bits,
+        forest.steps[: nodes[-1]],  # empty if they are
+        forest.means[: nodes[-1]],
+        forest.gains[: nodes[-1]],
+    )
+
+
+def tree_number(name: str, given, there: int) -> int:
+    """The number of one of so many trees, by the parameter of this name."""
+    if not is_whole(given) or not 0 <= given < there:
+        raise ValueError(
+            f"{name} must be the number of a tree, from 0 to {there - 1}; got {given!r}."
+        )
+    return int(given)
 
 
 def joined(trees: Sequence, like) -> Forest:

@@ -19,13 +19,13 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from forestlab.core.arrays import Limits
 from forestlab.core.categories import CHOICES
 from forestlab.core.combine import COMBINERS
+from forestlab.core.cost_complexity import COSTS
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, fitting
 from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.options import OPTIONS, Options, is_whole, listed, name_of, row_of
 from forestlab.core.own import Own
-from forestlab.core.prune import COSTS
 from forestlab.core.search import SEARCHES
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH

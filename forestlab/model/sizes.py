@@ -6,16 +6,17 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.arrays import Forest, n_trees, tree_of
-from forestlab.core.prune import weakest_links
+from forestlab.core.cost_complexity import weakest_links
 from forestlab.model import interop, parameters, prunings
 from forestlab.model.base import Voters
+from forestlab.model.explaining import Explained, explain_row
 from forestlab.model.manifold import Neighbourly
 from forestlab.model.members import Members, joined, same_classes
 from forestlab.tree.grown import GrownTree
 from forestlab.tree.levels import same_levels
 
 
-class OneTree(Neighbourly):
+class OneTree(Neighbourly, Explained):
     @property
     def tree_(self) -> GrownTree:
         """The tree, to print, walk and draw, with the arrays of scikit-learn's `Tree`."""
@@ -62,12 +63,32 @@ class OneTree(Neighbourly):
         """The tree as indented text; options as in `TreeView.export_text`."""
         return self.tree_.export_text(**options)
 
-    def draw(self, ax=None, **options):
-        """Draw the tree on matplotlib axes; options as in `TreeView.draw`."""
-        return self.tree_.draw(ax, **options)
+    def explain(self, x, depth=None) -> str:
+        """One row's way down, a line a question, and the answer at its end.
+
+        Parameters
+        ----------
+        x : (n_features,) values in the order of the features; or a dict, a series or a data frame
+            of one row, which has them by name
+        depth : stop at this depth, as if grown with that `max_depth`
+        """
+        values, _ = self._row(x)
+        return self.tree_.explain(values, parameters.depth_limit(depth))
+
+    def draw(self, ax=None, max_depth=None, **options):
+        """Draw the tree, on matplotlib axes or to a file: ``tree.draw("tree.png")``. Returns the
+        axes.
+
+        Parameters
+        ----------
+        ax : axes, the name of a file (.png, .svg, .pdf), or None: a new figure
+        max_depth : draw the tree cut at this depth; None: as deep as can be read
+        options : as those of `figures.draw_tree`: title, decimals, show_stats
+        """
+        return self.tree_.draw(ax, max_depth, **options)
 
 
-class Ensemble(Voters, Neighbourly):
+class Ensemble(Voters, Neighbourly, Explained):
     tree_type: type[OneTree]
 
     @property
@@ -93,6 +114,19 @@ class Ensemble(Voters, Neighbourly):
         params = self.get_params(deep=False) | {"shrink": shrink or None}
         forest = self.forest_ if step is None else self._answering()
         return Members(self.tree_type, params, vars(self) | {"forest_": forest})
+
+    def explain(self, x, tree=0, depth=None, n_trees=None) -> str:
+        """Why the forest answers as it does for one row, in words: its answer, which trees say
+        what, which features moved the answer most (see `contributions`), and the way down a tree.
+
+        Parameters
+        ----------
+        x : (n_features,) values in the order of the features; or a dict, a series or a data frame
+            of one row, which has them by name
+        tree : the number of the tree whose way is told
+        depth, n_trees : as in `predict`
+        """
+        return explain_row(self, x, tree, depth, n_trees)
 
     @property
     def n_nodes_(self) -> np.ndarray:

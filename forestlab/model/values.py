@@ -5,7 +5,6 @@ itself adds to a name; beside a value it must not say otherwise.
 """
 
 import dataclasses
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,14 +45,12 @@ def option_value(group: str, params: Mapping[str, Any]) -> Options:
 
 def described(group: str, text: str) -> tuple[str, str]:
     """A parameter that takes a choice or a value: its kind, and what it means."""
-    choices = [f"{name!r}, {_within(cls.__doc__)}" for name, cls in OPTIONS[group].items()]
-    inside = [_described_inside(group, name) for name in options.types_of(group)]
+    choices = [f"- {name!r}, {_within(cls.__doc__)}" for name, cls in OPTIONS[group].items()]
+    inside = [f"- {_described_inside(group, name)}" for name in options.types_of(group)]
     first, cls = next(iter(OPTIONS[group].items()))
-    return (
-        f"str or value, default={first!r}",
-        f"{text}: {'; '.join(choices)}. A name is short for a value, as {first!r} for {cls()!r}"
-        f"{', which may say more: ' if inside else ''}{'; '.join(inside)}.",
-    )
+    short = f"A name is short for a value, as {first!r} for {cls()!r}."
+    short += " A value may say more:" if inside else ""
+    return f"str or value, default={first!r}", "\n".join([f"{text}:", *choices, short, *inside])
 
 
 def _described_inside(group: str, name: str) -> str:
@@ -67,11 +64,14 @@ def _described_inside(group: str, name: str) -> str:
     return f"`{name}` of {options.listed(its_choices)}, {kind}, default={its.default!r}, {text}"
 
 
-def described_alone(name: str) -> tuple[str, str]:
-    """An option that is a parameter by itself."""
+def described_alone(name: str, more: str = "") -> tuple[str, str]:
+    """An option that is a parameter by itself; with more to say of it."""
     kind, text = _told(_field(SearchOptions, name))
     kind = kind.removesuffix(" or None")
-    return f"{kind} or None, default=None", f"{text[:1].upper()}{text[1:]}. None: as `search` says."
+    return (
+        f"{kind} or None, default=None",
+        f"{text[:1].upper()}{text[1:]}. {more}None: as `search` says.",
+    )
 
 
 def _field(cls: type[Options], name: str) -> dataclasses.Field:
@@ -87,5 +87,5 @@ def _told(its: dataclasses.Field) -> tuple[str, str]:
 
 def _within(text: str | None) -> str:
     """A sentence as part of another."""
-    text = inspect.cleandoc(text or "").rstrip(".")
+    text = " ".join((text or "").split()).rstrip(".")
     return text[:1].lower() + text[1:]

@@ -17,8 +17,8 @@ from omegaconf import OmegaConf
 
 from forestlab import config as configs
 from forestlab import datasets
-from forestlab.run import plugins
-from forestlab.run.making import Job, recipe
+from forestlab.run import notes, plugins
+from forestlab.run.making import Job, decided, recipe
 from forestlab.run.measure import Done, fit_and_study
 from forestlab.run.progress import NOW
 from forestlab.run.shared import Shared
@@ -26,6 +26,7 @@ from forestlab.run.shared import Shared
 now = logging.getLogger(NOW)
 
 LONGEST_WAIT = 30  # seconds for a store to answer when a run ends early
+PAGE = "report.html"  # the artifact that a person opens first
 HEAD_START = 2  # seconds for which a run is left alone before it is opened in the store
 
 
@@ -141,7 +142,7 @@ def _open_run(
     store = shared.store(config.tracking)
     run_id = tracking.start(store, config.tracking.run_name or job.name, _tags(job), parent())
     try:
-        tracking.log_numbers(store, run_id, [], configs.flat(config))
+        tracking.log_numbers(store, run_id, [], configs.flat(config) | decided(job))
         profile = {split: len(rows) for split, rows in data.parts._asdict().items()}
         profile |= {"rows": len(data.y), "features": data.X.shape[1]}
         tracking.log_dataset(
@@ -164,6 +165,8 @@ def _tags(job: Job) -> dict[str, Any]:
         "task": data.task,
         "oob": "yes" if recipe(config, data).bag_size else "none",
     }
+    if left_open := decided(job):
+        tags["auto"] = " ".join(left_open)  # the parameters of which the config says auto
     tags |= provenance.versions() | provenance.code()[0]
     return tags | ({"experiment": job.experiment} if job.experiment else {})
 
@@ -196,18 +199,29 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
         _write(job, Path(scratch), done)
         now.info("logging files")
         tracking.log_folder(store, run_id, Path(scratch))
+        page = PAGE if (Path(scratch) / PAGE).exists() else None
+    model = None
     if job.config.tracking.model:
         now.info("logging the model")
         example = job.data.dataset.frame.iloc[job.data.parts.train[:3]]
-        tracking.log_model(store, run_id, done.model, example, provenance.requirements())
-    last = numbers[0]._replace(name="seconds/log", value=time.perf_counter() - start, step=0)
+        name = f"{job.config.model.name}-{job.data.dataset.name}"
+        wanted = provenance.requirements()
+        model = tracking.log_model(store, run_id, done.model, example, wanted, name)
+    place = f"#/experiments/{store.experiment_id}/runs/{run_id}"
+    told = notes.note(job, _last(numbers), place, model, page)
+    tracking.log_numbers(store, run_id, [], tags={tracking.NOTE: told})
+    last = numbers[0]._replace(
+        name="summary/seconds_log", value=time.perf_counter() - start, step=0
+    )
     tracking.log_numbers(store, run_id, [last])
     return [*numbers, last]
 
 
 def _write(job: Job, folder: Path, done: Done) -> None:
     """The files of a run: its config, what differs from the commit, what columns of a user's own
-    table were taken for, tables and pictures."""
+    table were taken for, tables and pictures, and the page of it all."""
+    from forestlab import report
+    from forestlab.model.parameters import n_threads
     from forestlab.study import artifacts
     from forestlab.study.part import About
     from forestlab.tracking import provenance
@@ -225,3 +239,6 @@ def _write(job: Job, folder: Path, done: Done) -> None:
         levels = [np.array(words[name]) if name in words else None for name in names]
         about = About(job.name, names, rows, dataset.image_shape, levels if words else None)
         artifacts.write(folder, done.found, about, job.config.tracking.pictures)
+    if job.config.study.name == "full" and job.config.tracking.pictures:
+        shown = done.model.grown, job.data.splits(), done.found, about
+        report.write(folder / report.NAME, *shown, n_threads(job.config.n_jobs))

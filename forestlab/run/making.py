@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 
 from forestlab import config as configs
 from forestlab import datasets
-from forestlab.config import Config, ConfigError
+from forestlab.config import AUTO, Config, ConfigError
 from forestlab.core.criteria import fitting
 from forestlab.core.options import OPTIONS
 from forestlab.core.tasks import TASKS
@@ -45,6 +45,14 @@ class Job(NamedTuple):
     data: Data
     name: str = ""
     experiment: str | None = None  # the figure or table that it is for
+
+
+def decided(job: "Job") -> dict[str, str]:
+    """What the data decided of what the config left open, by dotted keys."""
+    config, task = job.config, job.data.task
+    found = {"criterion.name": criterion(config, task), "task.name": task}
+    said = {"criterion.name": config.criterion.name, "task.name": config.task.name}
+    return {key: value for key, value in found.items() if said[key] == AUTO}
 
 
 def normalised(config: Config) -> Config:
@@ -111,13 +119,13 @@ def _split(loaded: Loaded, config: Config) -> Data:
 def task_of(config: Config, dataset: datasets.Dataset) -> str:
     """The task of a run: that of the data set, unless the config names another."""
     name = config.task.name
-    if name not in ("auto", dataset.task) and not (name in TASKS and TASKS[name].of_features):
+    if name not in (AUTO, dataset.task) and not (name in TASKS and TASKS[name].of_features):
         others = [key for key, row in TASKS.items() if row.of_features]
         raise ConfigError(
             f"task={name} does not fit dataset={dataset.name}, a {dataset.task} set: choose auto, "
             f"{', '.join(others)}."
         )
-    return dataset.task if name == "auto" else name
+    return dataset.task if name == AUTO else name
 
 
 def _require_labels(config: Config, task: str) -> None:
@@ -269,7 +277,7 @@ def _class_counts(y: np.ndarray) -> int | list[int]:
 def criterion(config: Config, task: str) -> str:
     """The criterion's name; `auto` goes by the task, another must fit it."""
     name, of_task = config.criterion.name, fitting(task)
-    if name == "auto":
+    if name == AUTO:
         return of_task[0]
     if name not in of_task:
         what = f"dataset={config.dataset.name}, a {task} set"

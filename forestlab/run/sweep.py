@@ -3,13 +3,12 @@
 The comparison is read back from the store, so it also holds what other processes logged.
 """
 
-import json
 import tempfile
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from forestlab.config import SEEDS, Config
+from forestlab.config import Config
 from forestlab.run.job import Result
 from forestlab.run.shared import Shared
 
@@ -89,80 +88,17 @@ class Parent:
 
 
 def _log_comparison(parent: Parent, skipped: list) -> None:
-    """comparison/children.json, a row a child; comparison/METRIC_SPLIT.png, curves over depth."""
+    """What compare.sweep tells of the children, and of runs that stand for some."""
     from forestlab import tracking
+    from forestlab.compare import sweep
 
+    settings = parent.first.tracking
     runs = [parent.store.client.get_run(run_id) for run_id in skipped]
     runs += parent.children()
-    finished = [run for run in runs if run.info.status == "FINISHED"]
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "comparison"
-        folder.mkdir()
-        (folder / "children.json").write_text(json.dumps([_row(run) for run in runs], indent=1))
-        if finished and parent.first.tracking.pictures:
-            _draw(parent, finished, folder)
+        told = sweep.tell(
+            Path(scratch), parent.store, parent.name, settings.experiment, runs, settings.pictures
+        )
         tracking.log_folder(parent.store, parent.run_id, Path(scratch))
-
-
-def _row(run) -> dict:
-    return {
-        "run_id": run.info.run_id,
-        "name": run.info.run_name,
-        "status": run.info.status,
-        "params": run.data.params,
-        "metrics": run.data.metrics,
-    }
-
-
-def _variants(runs: list) -> dict[str, list]:
-    """Runs by their names, those that differ in nothing but seeds together.
-
-    A name tells what varies, seeds among it, which are left out; names that then are the same but
-    stand for different runs get the beginning of an id.
-    """
-    groups: dict[tuple, list] = {}
-    for run in runs:
-        groups.setdefault(_without_seeds(run.data.params), []).append(run)
-    named: dict[str, list] = {}
-    for members in groups.values():
-        words = members[0].info.run_name.split()
-        name = " ".join(word for word in words if word.split("=")[0] not in SEEDS)
-        if name in named:
-            name = f"{name} {members[0].info.run_id[:6]}"
-        named[name] = members
-    return named
-
-
-def _without_seeds(params: dict[str, str]) -> tuple:
-    return tuple(sorted((key, value) for key, value in params.items() if key not in SEEDS))
-
-
-def _draw(parent: Parent, runs: list, folder: Path) -> None:
-    """The main metric of each task over depth, for validation and test: one line a child, or with
-    several seeds their mean and spread."""
-    from forestlab import figures, tracking
-    from forestlab.core.tasks import TASKS
-
-    for task, row in TASKS.items():
-        metric = row.main
-        variants = _variants([run for run in runs if run.data.tags.get("task") == task])
-        for split in ("valid", "test"):
-            curves = {
-                name: [
-                    curve
-                    for run in members
-                    if len(
-                        curve := tracking.curve(parent.store, run.info.run_id, f"{metric}/{split}")
-                    )
-                ]
-                for name, members in variants.items()
-            }
-            curves = {name: of_seeds for name, of_seeds in curves.items() if of_seeds}
-            if not curves:
-                continue
-            if any(len(of_seeds) > 1 for of_seeds in curves.values()):
-                picture = figures.banded_curves(curves, metric, parent.name, split)
-            else:
-                single = {name: of_seeds[0] for name, of_seeds in curves.items()}
-                picture = figures.overlaid_curves(single, metric, parent.name, split)
-            figures.save(picture, folder / f"{metric}_{split}.png")
+    tags = {tracking.NOTE: told.note} | ({"best_run": told.best} if told.best else {})
+    tracking.log_numbers(parent.store, parent.run_id, told.numbers, tags=tags)

@@ -81,8 +81,9 @@ def killed(n_done: int = 0, n_jobs: int = 1, resume: Sequence[str] = ()) -> None
 def _shown(result) -> dict[str, float]:
     """The metrics worth a column."""
     main = [f"{task.main}/{split}" for task in TASKS.values() for split in ("valid", "test", "oob")]
-    wanted = (*main, "chosen/depth", "seconds/fit")
-    return {name: result.metrics[name] for name in wanted if name in result.metrics}
+    wanted = (*main, "summary/chosen_depth", "summary/seconds_fit")
+    there = [name for name in wanted if name in result.metrics]
+    return {name.removeprefix("summary/"): result.metrics[name] for name in there}
 
 
 def summary(results: list, parent) -> None:

@@ -24,6 +24,7 @@ def listing() -> Iterator[str]:
     yield from _lines("file", {"by_target/NAME/…": "the same"})
     yield "the run itself"
     yield from _lines("metric", SECONDS)
+    yield from _lines("file", {"report.html": "of a full study: a page to move through it"})
 
 
 def _lines(kind: str, told: Mapping[str, str]) -> Iterator[str]:

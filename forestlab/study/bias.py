@@ -37,7 +37,7 @@ import numpy as np
 
 from forestlab.core.tasks import TASKS
 from forestlab.forest import Grown, by_depth
-from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, single, steps
 from forestlab.study.trees import depth_of
 
 
@@ -252,7 +252,7 @@ def _numbers(found: DrawFindings, findings: Findings) -> Iterator[Number]:
         for name, values in parts._asdict().items() if parts is not None else ():
             if values is not None:
                 yield from steps(f"{prefix}{names.get(name, name)}/draws", values)
-    yield Number("rows/draws", found.n_draws)
+    yield single("rows_draws", found.n_draws)
 
 
 def _table(found: DrawFindings, findings: Findings, about: About) -> Files:
@@ -282,7 +282,7 @@ PARTS_OF_ERROR = {
     "labels_noise/draws": "the same",
     "labels_expected_error/draws": "the sum of these",
     "labels_measured_error/draws": "on the labels that were drawn",
-    "rows/draws": "training sets drawn",
+    "summary/rows_draws": "training sets drawn",
 }
 PART = Part(
     level="off",

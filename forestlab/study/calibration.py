@@ -30,7 +30,7 @@ import numpy as np
 from forestlab.core.arrays import Forest
 from forestlab.core.combine import COMBINERS
 from forestlab.forest import by_depth
-from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, single, steps
 from forestlab.study.rows import evenly
 
 N_BINS = 15
@@ -246,15 +246,22 @@ def _of_rows(look: Look, X, truth, outside=None) -> Calibrations:
     )
 
 
-TOLD = ("ece", "reliability", "resolution", "uncertainty", "within_bins")
+# Metrics, and what they are of a Calibration: `uncertainty` is also what a row's answer has.
+TOLD = {
+    "ece": "ece",
+    "reliability": "reliability",
+    "resolution": "resolution",
+    "brier_of_data": "uncertainty",
+    "within_bins": "within_bins",
+}
 
 
 def _numbers(found: dict[str, Calibrations], findings: Findings) -> Iterator[Number]:
     for split, (n_rows, by_combiner) in found.items():
-        yield Number(f"rows/calibration_{split}", n_rows)
+        yield single(f"rows_calibration_{split}", n_rows)
         for combiner, told in by_combiner.items():
-            for name in TOLD:
-                yield from steps(f"{name}/{split}_{combiner}", getattr(told, name))
+            for name, part in TOLD.items():
+                yield from steps(f"{name}/{split}_{combiner}", getattr(told, part))
 
 
 def _tables(found: Calibrations) -> dict[str, dict]:
@@ -285,10 +292,11 @@ PART = Part(
         "ece/SPLIT_COMBINER": "expected calibration error, on test, or else valid, and oob",
         "reliability/SPLIT_COMBINER": "of Brier's score: how far forecasts are from what came true",
         "resolution/SPLIT_COMBINER": "how far bins of forecasts differ in what came true",
-        "uncertainty/SPLIT_COMBINER": "which the data alone decide",
+        "brier_of_data/SPLIT_COMBINER": "that of who forecasts the shares of the classes",
         "within_bins/SPLIT_COMBINER": "what forecasts of one bin tell",
-        "rows/calibration_SPLIT": "looked at",
+        "summary/rows_calibration_SPLIT": "looked at",
     },
     higher=("resolution",),
+    neutral=("brier_of_data",),
     files={"calibration/SPLIT": "reliability and Brier's parts, by combiner"},
 )

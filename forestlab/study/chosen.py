@@ -8,7 +8,7 @@ import numpy as np
 from forestlab.core.prune import best_depth
 from forestlab.core.tasks import TASKS
 from forestlab.study.metrics import METRICS, Metric
-from forestlab.study.part import Findings, Look, Number, Part
+from forestlab.study.part import Findings, Look, Number, Part, single
 
 
 class Chosen(NamedTuple):
@@ -35,10 +35,10 @@ def _find(look: Look) -> Chosen | None:
 
 
 def _numbers(found: Chosen, findings: Findings) -> Iterator[Number]:
-    yield Number("chosen/depth", found.depth)
+    yield single("chosen_depth", found.depth)
     for metric, curves in findings.curves.items():
         if "test" in curves:
-            yield Number(f"chosen/{metric}_test", curves["test"][found.depth])
+            yield single(f"chosen_{metric}_test", curves["test"][found.depth])
 
 
 PART = Part(
@@ -48,7 +48,7 @@ PART = Part(
     find=_find,
     numbers=_numbers,
     metrics={
-        "chosen/depth": "the least of the best depths on validation, or else out of bag",
-        "chosen/METRIC_test": "at that depth",
+        "summary/chosen_depth": "the least of the best depths on validation, or else out of bag",
+        "summary/chosen_METRIC_test": "at that depth",
     },
 )

@@ -20,6 +20,7 @@ def class_columns(surface: "Surface", classes) -> Columns:
         "predicted": _column(names[answer], surface.voters > 0),
         "error": surface.errors,
         "p_true": _p_true(surface),
+        **{f"probability_{name}": p for name, p in zip(classes, surface.answers.T, strict=True)},
     }
 
 

@@ -6,7 +6,7 @@ The trees are grown again, by a kernel that counts: the one that grew them did n
 import numpy as np
 
 from forestlab.forest import Grown, count_cuts, prepare
-from forestlab.study.part import Number, Part
+from forestlab.study.part import Part, single
 
 
 def cuts_scored(grown: Grown, X, y) -> np.ndarray:
@@ -27,6 +27,8 @@ PART = Part(
     targets="all",
     applies=lambda look: look.count_cuts,
     find=lambda look: cuts_scored(look.grown, *look.data["train"]),
-    numbers=lambda found, findings: [Number("trees/cuts", found.mean())],
-    metrics={"trees/cuts": "scored to grow a tree, mean over trees, if study.cuts asks for it"},
+    numbers=lambda found, findings: [single("trees_cuts", found.mean())],
+    metrics={
+        "summary/trees_cuts": "scored to grow a tree, mean over trees, if study.cuts asks for it"
+    },
 )

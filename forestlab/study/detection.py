@@ -3,7 +3,7 @@
 import numpy as np
 
 from forestlab.study.coverage import error_detection, error_ranking
-from forestlab.study.part import Findings, Look, Number, Part
+from forestlab.study.part import Findings, Look, Number, Part, single
 
 
 def _find(look: Look) -> dict[str, float]:
@@ -21,7 +21,7 @@ def _find(look: Look) -> dict[str, float]:
 
 
 def _numbers(found: dict[str, float], findings: Findings) -> list[Number]:
-    return [Number(f"detection/{measure}", value) for measure, value in found.items()]
+    return [single(f"detection_{measure}", value) for measure, value in found.items()]
 
 
 PART = Part(
@@ -29,6 +29,8 @@ PART = Part(
     applies=lambda look: "judged" in look.found,
     find=_find,
     numbers=_numbers,
-    metrics={"detection/MEASURE": "does a measure of uncertainty tell where the errors are?"},
-    higher=("detection",),
+    metrics={
+        "summary/detection_MEASURE": "does a measure of uncertainty tell where the errors are?"
+    },
+    higher=("summary/detection",),
 )

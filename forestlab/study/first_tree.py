@@ -29,8 +29,8 @@ def _table(found: Tree, findings: Findings, about: About) -> Files:
 def _picture(found: Tree, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
-    picture = figures.tree_picture(view_of(found, findings, about), max_depth=DRAWN_DEPTH)
-    yield "tree/first.png", picture
+    view, title = view_of(found, findings, about), f"{about.title}: the first tree"
+    yield "tree/first.png", figures.tree_picture(view, DRAWN_DEPTH, title=title)
 
 
 PART = Part(

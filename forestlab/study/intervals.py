@@ -19,8 +19,10 @@ from forestlab.study.coverage import (
 )
 from forestlab.study.jackknife import Jackknife
 from forestlab.study.judged import Judged
-from forestlab.study.part import About, Files, Findings, Look, Number, Part
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, single
 from forestlab.study.quantiles import leaf_intervals
+
+LAST = 0.9  # the level that is looked at first, and of those in metrics the last: MLflow shows it
 
 
 class Coverage(NamedTuple):
@@ -90,8 +92,10 @@ def _find(look: Look) -> dict[str, Coverage]:
 
 def _numbers(found: dict[str, Coverage], findings: Findings) -> Iterator[Number]:
     for method, told in found.items():
-        yield Number(f"rows/coverage_{method}", told.rows)
+        yield single(f"rows_coverage_{method}", told.rows)
         for level, share, mean_width in zip(LEVELS, told.share, told.width, strict=True):
+            if level > LAST:
+                continue
             percent = round(100 * level)
             yield Number(f"coverage/{method}", share, percent)
             if np.isfinite(mean_width):
@@ -136,9 +140,9 @@ PART = Part(
     table=_table,
     picture=_picture,
     metrics={
-        "coverage/METHOD": "step: nominal level in percent; share of rows covered",
+        "coverage/METHOD": "step: nominal level in percent, the last 90; share of rows covered",
         "width/METHOD": "the same; mean width of intervals, or size of label sets",
-        "rows/coverage_METHOD": "whose interval is known",
+        "summary/rows_coverage_METHOD": "whose interval is known",
     },
     neutral=("coverage",),
     files={"coverage": "how often intervals or label sets hold the truth"},

@@ -25,7 +25,7 @@ import numpy as np
 
 from forestlab.forest import BLOCK_NUMBERS, Reached
 from forestlab.study.coverage import SAME
-from forestlab.study.part import Findings, Look, Number, Part
+from forestlab.study.part import Findings, Look, Number, Part, single
 
 
 class Jackknife(NamedTuple):
@@ -132,12 +132,12 @@ def _find(look: Look) -> Jackknife | None:
 
 
 def _numbers(found: Jackknife, findings: Findings) -> Iterator[Number]:
-    yield Number("jackknife/negative_share", found.negative)
+    yield single("jackknife_negative_share", found.negative)
     sd = found.sd
     if not np.isnan(sd).all():
-        yield Number("jackknife/mean_sd", np.nanmean(sd))
+        yield single("jackknife_mean_sd", np.nanmean(sd))
     if np.isfinite(found.trees_needed):
-        yield Number("jackknife/trees_needed", found.trees_needed)
+        yield single("jackknife_trees_needed", found.trees_needed)
 
 
 PART = Part(
@@ -146,8 +146,8 @@ PART = Part(
     find=_find,
     numbers=_numbers,
     metrics={
-        "jackknife/negative_share": "of rows, whose variance is unknown with so few trees",
-        "jackknife/mean_sd": "of the others",
-        "jackknife/trees_needed": "to know the variance; see study/jackknife.py",
+        "summary/jackknife_negative_share": "of rows, whose variance is unknown with so few trees",
+        "summary/jackknife_mean_sd": "of the others",
+        "summary/jackknife_trees_needed": "to know the variance; see study/jackknife.py",
     },
 )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.forest import Reached, reached
-from forestlab.study.part import Findings, Look, Number, Part
+from forestlab.study.part import Findings, Look, Number, Part, single
 from forestlab.study.rows import evenly
 from forestlab.study.uncertainty import Uncertainty
 
@@ -39,12 +39,12 @@ def _find(look: Look) -> Judged | None:
 
 
 def _numbers(found: Judged, findings: Findings) -> list[Number]:
-    return [Number("rows/intervals", len(found.truth))]
+    return [single("rows_intervals", len(found.truth))]
 
 
 PART = Part(
     level="full",
     find=_find,
     numbers=_numbers,
-    metrics={"rows/intervals": "of test, or else valid, that intervals are judged on"},
+    metrics={"summary/rows_intervals": "of test, or else valid, that intervals are judged on"},
 )

@@ -4,7 +4,7 @@ An *outcome* is what a forest answered for some rows at several depths: of the a
 every metric needs, a number a (depth, row). A metric turns it into numbers that add up over rows,
 so that rows can be studied in blocks and probabilities of all depths are never held at once.
 scikit-learn's metrics do not add up, and take one depth at a time: 109 ms for accuracy and balanced
-accuracy of 2000 rows at 20 depths, where all four metrics of classes take 1.7 here.
+accuracy of 2000 rows at 20 depths, where all five metrics of classes take 2 here.
 
 To add a metric: write the function that sums, one that finishes the sums, and a row in METRICS.
 """
@@ -62,6 +62,25 @@ def balanced_accuracy(sums: np.ndarray) -> np.ndarray:
     right, rows = np.split(sums, 2, axis=-1)
     shares = np.divide(right, rows, out=np.zeros_like(right), where=rows > 0)
     return shares.sum(axis=-1) / (rows > 0).sum(axis=-1)
+
+
+def f1_sums(outcome: Outcome) -> np.ndarray:
+    """The right rows of each class, all rows of each, and those answered with it; likewise."""
+    shape = len(outcome.answer), outcome.n_classes + 1
+    places = outcome.answer.astype(np.intp, copy=False) + shape[1] * np.arange(shape[0])[:, None]
+    right = places[outcome.answer == outcome.truth]
+    rows = np.bincount(outcome.truth % shape[1], minlength=shape[1])
+    counts = [np.bincount(own.ravel(), minlength=np.prod(shape)) for own in (right, places)]
+    right, answered = (own.reshape(shape) for own in counts)
+    return np.concatenate([right, np.broadcast_to(rows, shape), answered], axis=1).astype(float)
+
+
+def f1(sums: np.ndarray) -> np.ndarray:
+    """Mean over the classes present, or answered, of 2 · right / (rows + answered)."""
+    right, rows, answered = np.split(sums, 3, axis=-1)
+    both = rows + answered
+    shares = np.divide(2.0 * right, both, out=np.zeros_like(right), where=both > 0)
+    return shares.sum(axis=-1) / (both > 0).sum(axis=-1)
 
 
 def log_loss_sums(outcome: Outcome) -> np.ndarray:
@@ -130,6 +149,7 @@ class Metric(NamedTuple):
 METRICS: dict[str, Metric] = {
     "accuracy": Metric("classification", accuracy_sums, _mean, True),
     "balanced_accuracy": Metric("classification", balanced_accuracy_sums, balanced_accuracy, True),
+    "f1": Metric("classification", f1_sums, f1, True),
     "log_loss": Metric("classification", log_loss_sums, _mean, False),
     "brier": Metric("classification", brier_sums, _mean, False),
     "rmse": Metric("regression", squared_error_sums, rmse, False),

@@ -5,16 +5,16 @@ The step is the depth, unless a part says otherwise; `python -m forestlab.study`
 
 from collections.abc import Mapping
 
-from forestlab.study.part import Findings, Number
+from forestlab.study.part import Findings, Number, single
 from forestlab.study.parts import PARTS
 
 # The run's own clock, beside what the parts log.
 SECONDS = {
-    "seconds/fit": "to grow the forest",
-    "seconds/predict": "to answer for the test rows",
-    "seconds/study": "to find all of this out",
-    "seconds/log": "to write it down",
-    "seconds/compile": "waited for kernels to be compiled or loaded; in none of the others",
+    "summary/seconds_fit": "to grow the forest",
+    "summary/seconds_predict": "to answer for the test rows",
+    "summary/seconds_study": "to find all of this out",
+    "summary/seconds_log": "to write it down",
+    "summary/seconds_compile": "waited for kernels to be compiled or loaded; in none of the others",
 }
 
 
@@ -30,4 +30,4 @@ def numbers_of(findings: Findings, seconds: Mapping[str, float]) -> list[Number]
             number._replace(name=f"by_target/{target}/{number.name}")
             for number in numbers_of(of_target, {})
         ]
-    return numbers + [Number(f"seconds/{name}", value) for name, value in seconds.items()]
+    return numbers + [single(f"seconds_{name}", value) for name, value in seconds.items()]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from forestlab.core.gaussian import yardstick
-from forestlab.study.part import Findings, Look, Number, Part
+from forestlab.study.part import Findings, Look, Number, Part, single
 
 RIDGE = 1e-3  # of a column's variance, added to it; as a density forest's leaves have it
 
@@ -31,7 +31,7 @@ def _find(look: Look) -> dict[str, float]:
 
 def _numbers(found: dict[str, float], findings: Findings) -> Iterator[Number]:
     for split, value in found.items():
-        yield Number(f"log_likelihood_normal/{split}", value)
+        yield single(f"log_likelihood_normal_{split}", value)
 
 
 PART = Part(
@@ -40,8 +40,6 @@ PART = Part(
     applies=lambda look: not look.has_targets,
     find=_find,
     numbers=_numbers,
-    metrics={
-        "log_likelihood_normal/SPLIT": "of one normal distribution, to compare a density with"
-    },
-    higher=("log_likelihood_normal",),
+    metrics={"summary/log_likelihood_normal_SPLIT": "of one normal distribution, to compare with"},
+    higher=("summary/log_likelihood_normal",),
 )

@@ -125,6 +125,12 @@ class Number(NamedTuple):
     step: int = 0
 
 
+def single(name: str, value: float) -> Number:
+    """A number of the whole run. All of them stand in one section of MLflow's UI, which would draw
+    a chart of one bar for each, in as many sections as there are words before a slash."""
+    return Number(f"summary/{name}", value)
+
+
 def steps(name: str, values: Iterable[float], first: int = 0) -> list[Number]:
     """A number for each value, steps counting from the first."""
     return [Number(name, value, step) for step, value in enumerate(values, first)]

@@ -7,6 +7,7 @@ part may read what those before it found. `python -m forestlab.study` lists what
 from forestlab.study import (
     band,
     bias,
+    by_class,
     by_trees,
     calibration,
     chosen,
@@ -42,6 +43,7 @@ PARTS: dict[str, Part] = {
     "by_trees": by_trees.PART,
     "chosen": chosen.PART,
     "confusion": confusion.PART,
+    "by_class": by_class.PART,
     "uncertainty": uncertainty.PART,
     "voters": voters.PART,
     "permutation": permutation.PART,

@@ -11,7 +11,7 @@ from forestlab.core.questions import reads, renumbered
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import make_frontier, walk_for
 from forestlab.forest import in_threads
-from forestlab.study.part import Findings, Look, Number, Part
+from forestlab.study.part import Findings, Look, Number, Part, single
 
 BUDGET = 20_000_000
 
@@ -114,7 +114,7 @@ def _find(look: Look) -> Permutation:
 
 
 def _numbers(found: Permutation, findings: Findings) -> list[Number]:
-    return [Number("rows/permutation", int(found.n_rows.max()))]
+    return [single("rows_permutation", int(found.n_rows.max()))]
 
 
 # Its table and picture are those of `study.importance`.
@@ -123,5 +123,7 @@ PART = Part(
     applies=lambda look: look.outside is not None,
     find=_find,
     numbers=_numbers,
-    metrics={"rows/permutation": "left out of a tree, on which features are shuffled, at most"},
+    metrics={
+        "summary/rows_permutation": "left out of a tree, on which features are shuffled, at most"
+    },
 )

@@ -65,7 +65,8 @@ PART = Part(
     find=_find,
     table=_table,
     files={
-        "predictions.parquet": "every validation and test row",
+        "predictions.parquet": "every validation and test row: its answer, of classes with the "
+        "probability of each, and its uncertainty",
         "oob/predictions.parquet": "every training row: its out-of-bag answer and voters",
     },
 )

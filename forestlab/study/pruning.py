@@ -12,7 +12,7 @@ import numpy as np
 from forestlab.forest.grown import Pruned
 from forestlab.study.first_tree import DRAWN_DEPTH, view_of
 from forestlab.study.metrics import METRICS
-from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, single, steps
 
 
 class Cut(NamedTuple):
@@ -34,17 +34,17 @@ def _judge(was: Pruned) -> str:
 
 def _numbers(found: Cut, findings: Findings) -> Iterator[Number]:
     was = found.was
-    yield Number("pruning/n_leaves_before", float(was.n_leaves.mean()))
-    yield Number("pruning/n_leaves", found.n_leaves)
+    yield single("pruning_n_leaves_before", float(was.n_leaves.mean()))
+    yield single("pruning_n_leaves", found.n_leaves)
     if was.by == "ccp":
-        yield Number("pruning/alpha", was.alpha)
+        yield single("pruning_alpha", was.alpha)
     yield from steps("pruning/path_alpha", was.alphas)
     yield from steps("pruning/path_loss", was.losses)
     yield from steps("pruning/path_error", was.errors)
     curves, judge = findings.curves[findings.main], _judge(was)
     if judge in curves and "test" in curves:
         sign = 1.0 if METRICS[findings.main].higher_is_better else -1.0
-        yield Number("pruning/optimism", sign * float(curves[judge][-1] - curves["test"][-1]))
+        yield single("pruning_optimism", sign * float(curves[judge][-1] - curves["test"][-1]))
 
 
 def _table(found: Cut, findings: Findings, about: About) -> Files:
@@ -62,7 +62,8 @@ def _picture(found: Cut, findings: Findings, about: About) -> Files:
 
     was = found.was
     before = view_of(was.first, findings, about)
-    yield "tree/before.png", figures.tree_picture(before, max_depth=DRAWN_DEPTH)
+    title = f"{about.title}: the first tree before it was pruned"
+    yield "tree/before.png", figures.tree_picture(before, DRAWN_DEPTH, title=title)
     if len(was.alphas) > 1:
         loss = "wrong labels" if findings.has_classes else "squared error"
         rows = {"cv": "cross-validation", "valid": "validation rows"}[was.chosen_by]
@@ -84,19 +85,20 @@ PART = Part(
     table=_table,
     picture=_picture,
     metrics={
-        "pruning/n_leaves_before": "of a tree as it grew, on the average",
-        "pruning/n_leaves": "of a tree once it is pruned",
-        "pruning/alpha": "what a leaf costs, with cost-complexity pruning",
+        "summary/pruning_n_leaves_before": "of a tree as it grew, on the average",
+        "summary/pruning_n_leaves": "of a tree once it is pruned",
+        "summary/pruning_alpha": "what a leaf costs, with cost-complexity pruning",
         "pruning/path_alpha": "what it was chosen from; step: the place, strictest first",
         "pruning/path_loss": "wrong labels or squared error there",
         "pruning/path_error": "the standard error of that",
-        "pruning/optimism": "by how much the rows that chose find the main metric better than the "
-        "test rows do; with dataset.label_noise, which test labels are without, it says nothing",
+        "summary/pruning_optimism": "by how much the rows that chose find the main metric better "
+        "than the test rows do; with dataset.label_noise, which test labels are without, it says "
+        "nothing",
     },
     files={
         "pruning.csv": "the path of α",
         "pruning.png": "the same",
         "tree/before": "the first tree before it was pruned",
     },
-    neutral=("pruning/n_leaves_before", "pruning/alpha", "pruning/path_alpha"),
+    neutral=("summary/pruning_n_leaves_before", "summary/pruning_alpha", "pruning/path_alpha"),
 )

@@ -18,7 +18,7 @@ import numpy as np
 from forestlab.core.tasks import TASKS
 from forestlab.forest import Path
 from forestlab.study.metrics import METRICS
-from forestlab.study.part import About, Files, Findings, Look, Number, Part
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, single
 
 # Rules, and how their parameter is called.
 RULES = {
@@ -104,22 +104,21 @@ def best_of(curves: Mapping[str, np.ndarray], higher_is_better: bool) -> tuple[i
 def _numbers(found: dict[str, Way], findings: Findings) -> Iterator[Number]:
     for rule, way in found.items():
         if rule != "depth":
-            for name, value, step in _of_way(way):
-                yield Number(f"by_{rule}/{name}", value, step)
+            yield from _of_way(f"by_{rule}", way)
 
 
-def _of_way(way: Way) -> Iterator[tuple[str, float, int]]:
+def _of_way(rule: str, way: Way) -> Iterator[Number]:
     curves = {"n_leaves": way.n_leaves} | ({} if way.is_whole else {"value": way.values})
     for split, scores in way.scores.items():
-        curves |= {f"{metric}_{split}": values for metric, values in scores.items()}
+        curves |= {f"{metric}/{split}": values for metric, values in scores.items()}
     for name, values in curves.items():
         for value, step in zip(values, way.steps, strict=True):
-            yield name, float(value), step
+            yield Number(f"{rule}/{name}", float(value), step)
     if (place := way.place) is not None:
-        yield "chosen", float(way.values[place]), 0
-        yield "n_leaves_chosen", float(way.n_leaves[place]), 0
+        yield single(f"{rule}_chosen", float(way.values[place]))
+        yield single(f"{rule}_n_leaves_chosen", float(way.n_leaves[place]))
         for metric, values in way.scores.get("test", {}).items():
-            yield f"{metric}_test_chosen", float(values[place]), 0
+            yield single(f"{rule}_{metric}_test_chosen", float(values[place]))
 
 
 def _table(found: dict[str, Way], findings: Findings, about: About) -> Files:
@@ -169,17 +168,19 @@ PART = Part(
     table=_table,
     picture=_picture,
     metrics={
-        "by_RULE/METRIC_SPLIT": "of all trees over the path of a stopping rule: leaves, split_size "
+        "by_RULE/METRIC/SPLIT": "of all trees over the path of a stopping rule: leaves, split_size "
         "(step: the value), gain, alpha (step: the place, strictest first)",
         "by_RULE/value": "the rule's value, where it is no whole number",
         "by_RULE/n_leaves": "of a tree with that value, on the average",
-        "by_RULE/chosen": "the strictest of the best values on validation, or else out of bag",
-        "by_RULE/n_leaves_chosen": "with that value",
-        "by_RULE/METRIC_test_chosen": "with that value",
+        "summary/by_RULE_chosen": "the strictest of the best values on valid, or else out of bag",
+        "summary/by_RULE_n_leaves_chosen": "with that value",
+        "summary/by_RULE_METRIC_test_chosen": "with that value",
     },
     files={
         "stopping.csv": "every metric at every value of every stopping rule, and of depth",
         "stopping.png": "the main one, against the number of leaves",
     },
-    neutral=tuple(f"by_{rule}/{name}" for rule in RULES for name in ("value", "chosen")),
+    neutral=tuple(
+        name for rule in RULES for name in (f"by_{rule}/value", f"summary/by_{rule}_chosen")
+    ),
 )

@@ -37,7 +37,7 @@ def _numbers(found: dict[str, Surface], findings: Findings) -> Iterator[Number]:
     for split, of_split in found.items():
         for metric, values in of_split.values.items() if len(of_split.sizes) > 1 else ():
             for size, value in zip(of_split.sizes, values[:, -1], strict=True):
-                yield Number(f"by_trees/{metric}_{split}", value, int(size))
+                yield Number(f"by_trees/{metric}/{split}", value, int(size))
 
 
 def _table(found: dict[str, Surface], findings: Findings, about: About) -> Files:
@@ -74,7 +74,7 @@ PART = Part(
     numbers=_numbers,
     table=_table,
     picture=_picture,
-    metrics={"by_trees/METRIC_SPLIT": "step: number of trees, on the surface's grid"},
+    metrics={"by_trees/METRIC/SPLIT": "step: number of trees, on the surface's grid"},
     files={
         "surface.csv": "every metric over depth × number of trees",
         "surface.png": "the main one",

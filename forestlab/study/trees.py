@@ -7,7 +7,7 @@ import numpy as np
 
 from forestlab.core.arrays import LEAF, Forest, n_trees, tree_of
 from forestlab.core.prune import depths
-from forestlab.study.part import Findings, Look, Number, Part
+from forestlab.study.part import Findings, Look, Number, Part, single
 
 
 class Shape(NamedTuple):
@@ -46,7 +46,7 @@ def _find(look: Look) -> Shape:
 
 def _numbers(found: Shape, findings: Findings) -> Iterator[Number]:
     for name, values in found._asdict().items():
-        yield Number(f"trees/{name}", values.mean())
+        yield single(f"trees_{name}", values.mean())
 
 
 PART = Part(
@@ -56,8 +56,8 @@ PART = Part(
     find=_find,
     numbers=_numbers,
     metrics={
-        "trees/n_nodes": "mean over trees",
-        "trees/n_leaves": "mean over trees",
-        "trees/depth": "reached, mean over trees",
+        "summary/trees_n_nodes": "mean over trees",
+        "summary/trees_n_leaves": "mean over trees",
+        "summary/trees_depth": "reached, mean over trees",
     },
 )

@@ -67,7 +67,7 @@ from forestlab.core.tasks import TASKS
 from forestlab.forest import Reached, reached
 from forestlab.study.held_out import Data, HeldOut, answers_of, held_out
 from forestlab.study.noise import NEIGHBOURS, noise_of
-from forestlab.study.part import About, Files, Findings, Look, Number, Part
+from forestlab.study.part import About, Files, Findings, Look, Number, Part, single
 from forestlab.study.rows import evenly
 
 REGION = 50  # held-out rows
@@ -273,10 +273,10 @@ def _numbers(found: Uncertainties, findings: Findings) -> Iterator[Number]:
     for split, unsure in found.of.items():
         for name, values in unsure._asdict().items():
             if np.isfinite(values).any():
-                yield Number(f"{name}/{split}", values.mean())
-    yield Number("rows/uncertainty", found.gauge.n_rows)
+                yield single(f"{name}_{split}", values.mean())
+    yield single("rows_uncertainty", found.gauge.n_rows)
     if not found.gauge.untold:
-        yield Number("aleatoric/margin", found.gauge.margin)
+        yield single("aleatoric_margin", found.gauge.margin)
 
 
 def _table(found: Uncertainties, findings: Findings, about: About) -> Files:
@@ -313,13 +313,13 @@ PART = Part(
     table=_table,
     picture=_picture,
     metrics={
-        "total/SPLIT": "mean uncertainty of valid and test rows, if it can be told; in nats, or "
-        "squared units of the target",
-        "aleatoric/SPLIT": "of it, the noise of the data",
-        "epistemic/SPLIT": "of it, what the forest does not know",
-        "spread/SPLIT": "what the trees by themselves say",
-        "aleatoric/margin": "of the mean, twice its standard error",
-        "rows/uncertainty": "held out, that uncertainty is learned from",
+        "summary/total_SPLIT": "mean uncertainty of valid and test rows, if it can be told; in "
+        "nats, or squared units of the target",
+        "summary/aleatoric_SPLIT": "of it, the noise of the data",
+        "summary/epistemic_SPLIT": "of it, what the forest does not know",
+        "summary/spread_SPLIT": "what the trees by themselves say",
+        "summary/aleatoric_margin": "of the mean, twice its standard error",
+        "summary/rows_uncertainty": "held out, that uncertainty is learned from",
     },
     files={"uncertainty/SPLIT": "error against uncertainty and its parts, in bins"},
 )

@@ -1,6 +1,7 @@
 """What is kept of runs, in MLflow, and what they came from."""
 
 from forestlab.tracking.runs import (
+    NOTE,
     PARENT,
     Store,
     artifact_path,
@@ -22,6 +23,7 @@ from forestlab.tracking.runs import (
 )
 
 __all__ = [
+    "NOTE",
     "PARENT",
     "Store",
     "artifact_path",

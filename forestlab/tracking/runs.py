@@ -9,6 +9,7 @@ its run to be active for a moment.
 import getpass
 import logging
 import os
+import re
 import socket
 import sqlite3
 import time
@@ -51,6 +52,7 @@ logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 
 logging.getLogger("mlflow").setLevel(logging.ERROR)
 
 PARENT = "mlflow.parentRunId"
+NOTE = "mlflow.note.content"  # the tag whose Markdown the UI shows as the description
 SAID = "MLFLOW_TRACKING_URI"
 KIND = "mlflow.experimentKind"  # makes the UI open on training runs, not on traces
 MOST_METRICS, MOST_PARAMS = 1000, 100  # in one batch
@@ -210,8 +212,11 @@ def log_dataset(
     store.client.log_inputs(run_id, [DatasetInput(dataset, [tag])])
 
 
-def log_model(store: Store, run_id: str, model, example, requirements: list[str]) -> None:
+def log_model(
+    store: Store, run_id: str, model, example, requirements: list[str], name: str = "model"
+) -> str:
     """The fitted model, for mlflow.sklearn and mlflow.pyfunc; stored by skops, not by pickle.
+    Returns its address.
 
     MLflow wants the run to be its active one for this, and marks it FINISHED afterwards: log a
     model last.
@@ -221,15 +226,16 @@ def log_model(store: Store, run_id: str, model, example, requirements: list[str]
     with _active(store), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with mlflow.start_run(run_id=run_id, nested=True):
-            mlflow.sklearn.log_model(
+            logged = mlflow.sklearn.log_model(
                 model,
-                name="model",
+                name=re.sub(r"[^\w-]+", "-", name),  # MLflow refuses some letters
                 serialization_format="skops",
                 skops_trusted_types=TRUSTED + _options(),
                 signature=mlflow.models.infer_signature(example, model.predict(example)),
                 input_example=example,
                 pip_requirements=requirements,
             )
+    return str(logged.model_uri)
 
 
 @contextmanager

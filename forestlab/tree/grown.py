@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from forestlab.core.arrays import AXIS, BOTH, LEAF, LEFT, SIDE
 from forestlab.core.tasks import TASKS
-from forestlab.forest import decreases
+from forestlab.forest import decreases, parents
 from forestlab.tree.view import TreeView
 
 TREE_LEAF, TREE_UNDEFINED = -1, -2  # scikit-learn's marks of no child, and of no question
@@ -163,9 +163,7 @@ def visits(nodes: np.ndarray, rows: np.ndarray, ends: np.ndarray, n_rows: int) -
 
     Of int64 as scikit-learn's, so that products such as `paths @ paths.T` do not overflow.
     """
-    parent = np.full(len(nodes), -1)
-    inner = np.flatnonzero(nodes["kind"] != LEAF)
-    parent[nodes["left"][inner]] = parent[nodes["right"][inner]] = inner
+    parent = parents(nodes)
     visitors, visited = [], []
     row, i = rows, ends
     while len(row):

@@ -148,11 +148,20 @@ def row_numbers(X, levels: list[np.ndarray | None], names: list[str]) -> np.ndar
         return found  # of a shape that is refused
     for j, own in enumerate(levels):
         if own is None:
-            found[:, j] = [np.nan if is_missing(value) else value for value in rows[:, j]]
+            found[:, j] = [_number(value, names[j]) for value in rows[:, j]]
         else:
             found[:, j] = numbered(rows[:, j], own, names[j])
             found[found[:, j] == UNSEEN, j] = np.nan
     return found
+
+
+def _number(value, name) -> float:
+    if is_missing(value):
+        return np.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} takes numbers; got {value!r}.") from error
 
 
 def refuse_dicts(X) -> None:
@@ -169,22 +178,39 @@ def row_of(x, names: list[str]) -> list:
     """The values of one row in the order of the features: it may be a list or an array of them, a
     dict or a series that has their names, or a table of one row."""
     if hasattr(x, "columns") and hasattr(x, "to_numpy"):
-        rows = x.to_numpy()
-        if len(rows) != 1:
-            raise ValueError(f"x must be one row; got a table of {len(rows)}.")
-        x = dict(zip(x.columns, rows[0], strict=True))
-    if not hasattr(x, "keys"):
-        return list(x)
-    by_name = {str(name): x[name] for name in x.keys()}  # noqa: SIM118 (of a series, not its values)
-    if isinstance(x, dict) or set(by_name) == set(names):
-        lacking = [name for name in names if name not in by_name]
-        if lacking:
-            raise ValueError(
-                f"x must have a value for each feature, {listed(names)}; there is none of "
-                f"{listed(lacking)}."
-            )
-        return [by_name[name] for name in names]
-    return list(x)
+        x = dict(zip(x.columns, _only(x.to_numpy()), strict=True))
+    if hasattr(x, "keys"):
+        by_name = {str(name): x[name] for name in x.keys()}  # noqa: SIM118 (of a series, not its values)
+        if isinstance(x, dict) or not by_name.keys().isdisjoint(names):
+            return _by_name(by_name, names)
+    x = x.toarray() if hasattr(x, "toarray") else x
+    if isinstance(x, str) or not hasattr(x, "__iter__"):
+        raise ValueError(f"x must be a row, of a value for each feature; got {x!r}.")
+    values = list(x)
+    if values and not isinstance(values[0], str) and np.ndim(values[0]) == 1:
+        values = list(_only(values))
+    if len(values) != len(names):
+        raise ValueError(
+            f"x must be a row of {len(names)} values, one for each feature; got {len(values)}."
+        )
+    return values
+
+
+def _only(rows):
+    """The row of a table that has one."""
+    if len(rows) != 1:
+        raise ValueError(f"x must be one row; got a table of {len(rows)}.")
+    return rows[0]
+
+
+def _by_name(by_name: dict, names: list[str]) -> list:
+    lacking = [name for name in names if name not in by_name]
+    if lacking:
+        raise ValueError(
+            f"x must have a value for each feature, {listed(names)}; there is none of "
+            f"{listed(lacking)}."
+        )
+    return [by_name[name] for name in names]
 
 
 def same_levels(some: list | None, others: list | None) -> bool:

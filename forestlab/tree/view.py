@@ -241,8 +241,11 @@ class TreeView:
     def _numbers(self, X) -> np.ndarray:
         """Rows as the kernels take them: of categories the numbers."""
         if self.levels is not None:
-            X = row_numbers(X, self.levels, self.feature_names)
-        return np.require(X, np.float64, ["C", "W"])
+            return row_numbers(X, self.levels, self.feature_names)
+        try:
+            return np.require(X, np.float64, ["C", "W"])
+        except (TypeError, ValueError):  # not of numbers alone
+            return row_numbers(X, [None] * len(self.feature_names), self.feature_names)
 
     def walk(self, x, depth: int | None = None) -> list[Step]:
         """The nodes that row x meets, from the root to its end, or to that with most of it.
@@ -325,7 +328,8 @@ class TreeView:
         return text
 
     def draw(self, ax=None, max_depth: int | None = None, **options):
-        """Draw the tree with matplotlib; see `figures.draw_tree`. Returns the axes."""
+        """Draw the tree with matplotlib, on axes, on a new figure or to a file; see
+        `figures.draw_tree`. Returns the axes."""
         try:
             from forestlab.figures import draw_tree
         except ImportError as error:

@@ -116,11 +116,11 @@ def test_of_equal_configs_the_first_is_kept():
 
 
 def test_what_is_recorded():
-    names = ["accuracy/test", "trees/depth", "chosen/depth", "by_trees/oob_error", "ece/test",
-             "seconds/fit"]  # fmt: skip
+    names = ["accuracy/test", "summary/trees_depth", "summary/chosen_depth", "by_trees/oob_error",
+             "ece/test", "summary/seconds_fit"]  # fmt: skip
     assert groups.select(names, USUAL) == sorted(names[:4])
     assert groups.select(names, ["*"]) == sorted(names[:5])  # times never
-    assert groups.select(names, ["*/test", "seconds/*"]) == ["accuracy/test", "ece/test"]
+    assert groups.select(names, ["*/test", "summary/seconds_*"]) == ["accuracy/test", "ece/test"]
 
 
 def test_a_metric_that_one_run_did_not_log():
@@ -130,8 +130,10 @@ def test_a_metric_that_one_run_did_not_log():
 
 @pytest.mark.parametrize("key", [*EXACT, "result_version"])
 def test_runs_that_were_not_made_alike_are_no_baseline(key):
-    other = made_up(seed=1, environment=HERE | {key: "there"}, name="other", **{"trees/depth": 1.0})
-    first = made_up(**{"trees/depth": 1.0})
+    other = made_up(
+        seed=1, environment=HERE | {key: "there"}, name="other", **{"summary/trees_depth": 1.0}
+    )
+    first = made_up(**{"summary/trees_depth": 1.0})
     with pytest.raises(ConfigError, match="'run' and 'other' were not made alike"):
         make([first, other], ["*"])
     assert len(make([first, other._replace(environment=HERE)], ["*"]).groups[0].seeds) == 2
@@ -281,7 +283,7 @@ def test_a_metric_that_is_no_longer_logged_is_gone(place):
 def test_the_table_of_drifts():
     rows = [
         Row("forest iris seed=1", "accuracy/test", 0.75, 0.5, 0.0, "drift"),
-        Row("forest iris seed=1", "trees/depth", 3.0, None, 0.0, "gone"),
+        Row("forest iris seed=1", "summary/trees_depth", 3.0, None, 0.0, "gone"),
         Row("tree iris", "rmse/test", 12.0, 12.5, math.nan, "unjudged"),
         rules.whole_run("tree wine", "no run"),
         Row("rno wine", "data", "0123456789abcdef", "fedcba9876543210", 0.0, "drift"),
@@ -290,7 +292,7 @@ def test_the_table_of_drifts():
         "fast             recorded       new  difference  allowed  verdict",
         "forest iris seed=1",
         "  accuracy/test      0.75       0.5       -0.25        0  drift",
-        "  trees/depth           3         –                       gone",
+        "  summary/trees_depth           3         –                       gone",
         "tree iris",
         "  rmse/test            12      12.5        +0.5        –  unjudged",
         "tree wine                                                 no run",
@@ -405,14 +407,14 @@ def test_where_curves_part(a, b):
 def test_the_table_of_curves():
     both = {
         "accuracy/test": [np.array([0.5, 0.75, 0.75]), np.array([0.5, 0.25, 0.5])],
-        "trees/depth": [np.array([2.0]), np.array([2.0])],
-        "seconds/fit": [np.array([]), np.array([0.125])],
+        "summary/trees_depth": [np.array([2.0]), np.array([2.0])],
+        "summary/seconds_fit": [np.array([]), np.array([0.125])],
     }
     assert curve_lines(both) == [
         "metric            a      b  b - a  from  largest  at",
         "accuracy/test  0.75    0.5  -0.25     1      0.5   1",
-        "trees/depth       2      2",
-        "seconds/fit       –  0.125      –",
+        "summary/trees_depth       2      2",
+        "summary/seconds_fit       –  0.125      –",
     ]
 
 
@@ -545,12 +547,15 @@ def test_record_and_check(command, tmp_path):
 
 
 def test_runs_of_a_parent_and_chosen_metrics(command, tmp_path):
-    told = command("record", "few", "--parent", "check fast", "--metrics", "accuracy/t*, trees/*")
+    told = command(
+        "record", "few", "--parent", "check fast", "--metrics", "accuracy/t*, summary/trees_*"
+    )
     assert told.code == 0, told.err
     baseline = file.load(tmp_path / "few.json")
     assert sum(len(group.seeds) for group in baseline.groups) == 30
     assert {name for group in baseline.groups for name in group.values} == {
-        "accuracy/test", "accuracy/train", "trees/depth", "trees/n_leaves", "trees/n_nodes",
+        "accuracy/test", "accuracy/train",
+        "summary/trees_depth", "summary/trees_n_leaves", "summary/trees_n_nodes",
     }  # fmt: skip
 
 
@@ -665,13 +670,13 @@ def test_recording_again(command, tmp_path):
     assert command("record", "iris").code == 2
 
     def tamper(content):
-        content["groups"][0]["metrics"]["trees/depth"]["values"][0] += 1
+        content["groups"][0]["metrics"]["summary/trees_depth"]["values"][0] += 1
 
     edit(tmp_path / "iris.json", tamper)
     told = command("record", "iris", "--update")
     assert told.code == 0
     assert told.out.splitlines()[1] == "forest iris seed=0"
-    assert told.out.splitlines()[2].split()[0] == "trees/depth"
+    assert told.out.splitlines()[2].split()[0] == "summary/trees_depth"
     assert told.out.splitlines()[2].split()[-2:] == ["-1", "changed"]
     assert (tmp_path / "iris.json").read_text() == before
     assert "iris: no value changed\n" in command("record", "iris", "--update").out
@@ -704,7 +709,7 @@ def test_check_can_run_always(command, tmp_path):
     ids = [word.strip(".\n") for word in told.err.split("choose ")[1].split(", ")]
     told = command("diff", *ids)
     assert told.code == 0  # only the times are others
-    assert "seconds/fit" in told.out
+    assert "summary/seconds_fit" in told.out
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,14 @@ from small import as_bytes, data_for, for_each_task, forest_for, trees_of
 
 from forestlab.core.arrays import LEAF, OBLIQUE, tree_of
 from forestlab.core.best_first import is_leader, lead, ranks
+from forestlab.core.cost_complexity import costs_of, weakest_links
 from forestlab.core.prune import (
     Rules,
     best_depth,
     collapsed,
-    costs_of,
     cut,
     depths,
     origins,
-    weakest_links,
 )
 from forestlab.tree.handmade import build_tree
 

@@ -42,7 +42,7 @@ def pruned_run(dataset, pruning, curves, label_noise=0.2):
 
 
 def test_only_labels_are_made_noisy():
-    leaves = {"pruning/n_leaves_before": [40.0], "pruning/n_leaves": [10.0]}
+    leaves = {"summary/pruning_n_leaves_before": [40.0], "summary/pruning_n_leaves": [10.0]}
     classes = {"accuracy/test": [0.5, 0.9], "accuracy/oob": [0.5, 0.75]}
     numbers = {"rmse/test": [3.0, 2.0], "rmse/oob": [3.0, 2.5]}
     runs = [

@@ -65,9 +65,10 @@ PRUNED |= {"pruning.ccp_cost": "criterion", "pruning.ccp_rule": "best"}
 
 def test_a_path_and_what_cross_validation_found(tmp_path):
     crossed = pd.DataFrame({"ccp_alpha": [0.2, 0.0], "loss": [9.0, 16.0], "standard_error": 0.6})
-    metrics = {"rmse/test": 3.5, "trees/n_leaves": 6.0}
+    metrics = {"rmse/test": 3.5, "summary/trees_n_leaves": 6.0}
     whole = logged(tmp_path, STOPPED, metrics, **PRUNED, **{"pruning.name": "none"})
-    pruned = logged(tmp_path, {"pruning.csv": crossed}, metrics | {"pruning/alpha": 0.2}, **PRUNED,
+    alpha = {"summary/pruning_alpha": 0.2}
+    pruned = logged(tmp_path, {"pruning.csv": crossed}, metrics | alpha, **PRUNED,
                     **{"pruning.name": "ccp"})  # fmt: skip
     table = cost_complexity.table([whole, pruned])
     assert table["noise"].unique().tolist() == ["noisy"]
@@ -107,7 +108,7 @@ def test_steps_of_a_path_that_are_not_nested_are_counted():
 def sized(tmp_path, leaf=1, split=2, model="tree", **metrics):
     params = {"dataset.name": "waveform", "model.name": model, "seed": 0}
     params |= {"model.min_samples_leaf": leaf, "model.min_samples_split": split}
-    metrics = {"accuracy/test": 0.7, "accuracy/valid": 0.6, "trees/n_leaves": 9.0} | metrics
+    metrics = {"accuracy/test": 0.7, "accuracy/valid": 0.6, "summary/trees_n_leaves": 9.0} | metrics
     return logged(tmp_path, metrics=metrics, **params)
 
 

@@ -14,7 +14,7 @@ from small import FORESTS, as_bytes, data_for, for_each_task, forest_for
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor, load
 from forestlab.core.arrays import tree_of
-from forestlab.core.prune import costs_of
+from forestlab.core.cost_complexity import costs_of
 from forestlab.forest.stopping import alphas_of, cut_forest, paths_of
 from forestlab.model.cutting import rules_of
 from forestlab.model.density import DensityForest

@@ -113,7 +113,11 @@ def test_a_run_on_other_scales_has_the_same_numbers():
         for wanted in ("false", "true")
     )
     found, again = (
-        {key: value for key, value in result.metrics.items() if not key.startswith("seconds/")}
+        {
+            key: value
+            for key, value in result.metrics.items()
+            if not key.startswith("summary/seconds_")
+        }
         for result in (plain, scaled)
     )
     assert "accuracy/oob" in found

@@ -54,8 +54,9 @@ def test_the_log_likelihood_of_every_depth(logged, deepest, parts):
         for depth, value in history.items():
             expected = model.score_samples(rows, depth).mean()
             assert value == pytest.approx(expected, rel=1e-12)  # a sum in another order
-    for name in ("log_likelihood/oob", "chosen/depth", "chosen/log_likelihood_test",
-                 "log_likelihood_normal/test", "trees/n_leaves", "seconds/fit"):  # fmt: skip
+    for name in ("log_likelihood/oob", "summary/chosen_depth", "summary/chosen_log_likelihood_test",
+                 "summary/log_likelihood_normal_test", "summary/trees_n_leaves",
+                 "summary/seconds_fit"):  # fmt: skip
         assert np.isfinite(deepest.data.metrics[name])
     assert not any("accuracy" in name or "rmse" in name for name in deepest.data.metrics)
 
@@ -98,7 +99,7 @@ def test_runs_are_compared_by_their_log_likelihood(logged, capsys):
     assert comparison(["task = density"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("log_likelihood/test on clouds: higher is better; 2 runs, 2 variants")
-    assert higher_is_better("log_likelihood_normal/test")
+    assert higher_is_better("summary/log_likelihood_normal_test")
 
 
 def test_numbers_are_guarded(logged, tmp_path, capsys):

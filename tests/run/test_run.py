@@ -171,18 +171,18 @@ def test_out_of_bag_at_every_depth_and_size(sweep, deepest, digits):
 def test_chosen_depth_is_the_first_best_on_validation(sweep, deepest):
     valid = sweep.history(deepest, "accuracy/valid")
     depth = min((d for d in valid if d > 0), key=lambda d: (-valid[d], d))
-    assert deepest.data.metrics["chosen/depth"] == depth
+    assert deepest.data.metrics["summary/chosen_depth"] == depth
     test = sweep.history(deepest, "accuracy/test")
-    assert deepest.data.metrics["chosen/accuracy_test"] == test[depth]
+    assert deepest.data.metrics["summary/chosen_accuracy_test"] == test[depth]
 
 
 def test_sizes_and_seconds(deepest, digits):
     model, _ = digits
     metrics = deepest.data.metrics
-    assert metrics["trees/n_nodes"] == len(model.forest_.nodes) / 100
-    assert metrics["trees/n_leaves"] == np.mean([tree.n_leaves for tree in model.trees_])
-    assert metrics["trees/depth"] == np.mean([tree.depth for tree in model.trees_])
-    assert all(metrics[f"seconds/{name}"] > 0 for name in ("fit", "predict", "log"))
+    assert metrics["summary/trees_n_nodes"] == len(model.forest_.nodes) / 100
+    assert metrics["summary/trees_n_leaves"] == np.mean([tree.n_leaves for tree in model.trees_])
+    assert metrics["summary/trees_depth"] == np.mean([tree.depth for tree in model.trees_])
+    assert all(metrics[f"summary/seconds_{name}"] > 0 for name in ("fit", "predict", "log"))
 
 
 def test_confusion_tables(sweep, deepest, digits):

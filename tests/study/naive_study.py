@@ -16,7 +16,7 @@ from scipy import stats
 LEVELS = "0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "0.99"
 MAIN = {"classification": ("accuracy", -1), "regression": ("rmse", 1)}  # and which sign is lower
 METRICS = {
-    "classification": ("accuracy", "balanced_accuracy", "log_loss", "brier"),
+    "classification": ("accuracy", "balanced_accuracy", "f1", "log_loss", "brier"),
     "regression": ("rmse", "mae", "r2"),
 }
 COMBINERS = "average", "product", "vote"
@@ -29,7 +29,8 @@ BINS = 15
 EITHER = None  # the value of what rounding decides
 UNCERTAINTY = "total", "aleatoric", "epistemic", "spread"
 NEIGHBOURS, REGION, LEAST_HELD_OUT = 10, 50, 20
-CALIBRATION = "ece", "reliability", "resolution", "uncertainty", "within_bins"
+CALIBRATION = {"ece": "ece", "reliability": "reliability", "resolution": "resolution",
+               "brier_of_data": "uncertainty", "within_bins": "within_bins"}  # fmt: skip
 
 
 class World(NamedTuple):
@@ -117,7 +118,7 @@ def by_trees(world):
     for split in world.names:
         for size in world.sizes:
             for metric in METRICS[world.task] if len(world.sizes) > 1 else ():
-                yield f"by_trees/{metric}_{split}", size, score(world, split, metric, size=size)
+                yield f"by_trees/{metric}/{split}", size, score(world, split, metric, size=size)
     if world.bags is None:
         return
     n_rows = len(world.splits["train"][0])
@@ -139,11 +140,29 @@ def chosen(world):
     main, sign = MAIN[world.task]
     values = [score(world, judge, main, depth=depth) for depth in range(world.n_depths)]
     depths = sorted(range(1, world.n_depths), key=lambda depth: (sign * values[depth], depth))
-    yield "chosen/depth", 0, depths[0]
+    yield "summary/chosen_depth", 0, depths[0]
     if "test" in world.splits:
         for metric in METRICS[world.task]:
             value = score(world, "test", metric, depth=depths[0])
-            yield f"chosen/{metric}_test", 0, value
+            yield f"summary/chosen_{metric}_test", 0, value
+
+
+def by_class(world):
+    """Each class against the rest at the chosen depth, on test or else validation."""
+    depth = {name: value for name, _, value in chosen(world)}.get("summary/chosen_depth")
+    if world.judged is None or depth is None or world.task != "classification":
+        return
+    truth, answers = answered(world, world.judged, depth=depth)
+    labels, areas = np.argmax(answers, axis=1), []
+    for k, p in enumerate(answers.T):
+        right = np.sum((labels == k) & (truth == k))
+        areas.append(naive.chance_less_sure(without_rounding(p), truth == k))
+        shares = right / max(sum(labels == k), 1), right / max(sum(truth == k), 1)
+        counts = sum(labels == k), sum(truth == k)
+        for name, share, count in zip(("precision", "recall"), shares, counts, strict=True):
+            yield f"by_class/{name}_{world.judged}", k, share if count else np.nan
+        yield f"by_class/auc_{world.judged}", k, areas[-1]
+    yield f"summary/chosen_auc_{world.judged}", 0, np.nanmean(areas)
 
 
 # ---- stopping rules ----------------------------------------------------------------------------
@@ -190,46 +209,46 @@ def stopping(world):
                 truth, answers = answered(cut, split)
                 for metric in METRICS[world.task]:
                     known = naive.METRICS[metric](truth, answers) if len(truth) else np.nan
-                    scores[-1][f"{metric}_{split}"] = known
+                    scores[-1][f"{metric}/{split}"] = known
             step = place if "value" in scores[-1] else int(value)
             for name, score in scores[-1].items():
                 yield f"by_{rule}/{name}", step, score
         if judge is None:
             continue
         # The first of the best; trees that are cut alike may differ here by the order of sums.
-        values = [sign * score[f"{main}_{judge}"] for score in scores]
+        values = [sign * score[f"{main}/{judge}"] for score in scores]
         best = next(i for i, value in enumerate(values) if value <= min(values) + 1e-12)
-        yield f"by_{rule}/chosen", 0, grid[best]
-        yield f"by_{rule}/n_leaves_chosen", 0, scores[best]["n_leaves"]
+        yield f"summary/by_{rule}_chosen", 0, grid[best]
+        yield f"summary/by_{rule}_n_leaves_chosen", 0, scores[best]["n_leaves"]
         for metric in METRICS[world.task] if "test" in world.splits else ():
-            yield f"by_{rule}/{metric}_test_chosen", 0, scores[best][f"{metric}_test"]
+            yield f"summary/by_{rule}_{metric}_test_chosen", 0, scores[best][f"{metric}/test"]
 
 
 def stopping_of_all(each, task):
     """Of several targets, whose twins these are: means over them, and what these would choose."""
     main, sign = MAIN[task]
-    names = {name for name, _ in each[0] if name.startswith("by_") and "trees/" not in name}
-    names = {name for name in names if "chosen" not in name}
+    names = {name for name, _ in each[0] if name.startswith("by_")}
+    names = {name for name in names if not name.startswith(("by_trees/", "by_class/"))}
     found = {at: np.mean([twins[at] for twins in each]) for at in each[0] if at[0] in names}
     for rule in {name.split("/")[0] for name in names}:
         judge = {step: sign * value for (name, step), value in found.items()
-                 if name == f"{rule}/{main}_valid"}  # fmt: skip
+                 if name == f"{rule}/{main}/valid"}  # fmt: skip
         size = {step: found[f"{rule}/n_leaves", step] for step in judge}
         tied = [step for step in judge if judge[step] <= min(judge.values()) + 1e-12]
         best = max(tied) if rule == "by_split_size" else min(tied)  # the strictest
-        found[f"{rule}/chosen", 0] = found.get((f"{rule}/value", best), best)
-        found[f"{rule}/n_leaves_chosen", 0] = size[best]
+        found[f"summary/{rule}_chosen", 0] = found.get((f"{rule}/value", best), best)
+        found[f"summary/{rule}_n_leaves_chosen", 0] = size[best]
         for metric in METRICS[task]:
-            found[f"{rule}/{metric}_test_chosen", 0] = found[f"{rule}/{metric}_test", best]
+            found[f"summary/{rule}_{metric}_test_chosen", 0] = found[f"{rule}/{metric}/test", best]
     return found
 
 
 def shapes(world):
     depths = [naive.depths(nodes) for nodes, _ in world.trees]
     leaves = [np.sum(nodes["kind"] == naive.LEAF) for nodes, _ in world.trees]
-    yield "trees/n_nodes", 0, np.mean([len(depth) for depth in depths])
-    yield "trees/n_leaves", 0, np.mean(leaves)
-    yield "trees/depth", 0, np.mean([max(depth) for depth in depths])
+    yield "summary/trees_n_nodes", 0, np.mean([len(depth) for depth in depths])
+    yield "summary/trees_n_leaves", 0, np.mean(leaves)
+    yield "summary/trees_depth", 0, np.mean([max(depth) for depth in depths])
 
 
 # ---- strength, calibration ---------------------------------------------------------------------
@@ -252,15 +271,15 @@ def calibration(world):
         return
     for split in [name for name in (world.judged, "oob") if name in world.names]:
         rows = evenly(len(rows_of(world, split)[0]), 10 * world.most_rows)
-        yield f"rows/calibration_{split}", 0, len(rows)
+        yield f"summary/rows_calibration_{split}", 0, len(rows)
         for combiner in COMBINERS:
             for depth in range(world.n_depths):
                 truth, answers = answered(world, split, rows, depth=depth, combiner=combiner)
                 found = naive.calibration(answers.tolist(), truth, BINS)
                 if combiner != "vote" and rounding_decides(answers):
                     found = dict.fromkeys(found, EITHER)
-                for name in CALIBRATION:
-                    yield f"{name}/{split}_{combiner}", depth, found[name]
+                for name, part in CALIBRATION.items():
+                    yield f"{name}/{split}_{combiner}", depth, found[part]
 
 
 def rounding_decides(answers):
@@ -308,13 +327,13 @@ def uncertainties(world):
             parts = uncertainty(world, world.splits[split][0])
             for name, values in zip(UNCERTAINTY, parts, strict=True):
                 if not np.isnan(values).any():
-                    yield f"{name}/{split}", 0, np.mean(values)
+                    yield f"summary/{name}_{split}", 0, np.mean(values)
     n_rows, valid = held_out(world)
-    yield "rows/uncertainty", 0, n_rows
+    yield "summary/rows_uncertainty", 0, n_rows
     if n_rows >= LEAST_HELD_OUT:
         rows = world.splits["train"], valid, world.bags
         told = naive_uncertainty.learned(world.trees, world.task, *rows, NEIGHBOURS, REGION)
-        yield "aleatoric/margin", 0, told.margin
+        yield "summary/aleatoric_margin", 0, told.margin
 
 
 # ---- intervals and sets ------------------------------------------------------------------------
@@ -354,12 +373,12 @@ def jackknife(world):
         return
     raw, corrected = variances(world).T
     known = [is_known(*pair) for pair in zip(raw, corrected, strict=True)]
-    yield "jackknife/negative_share", 0, 1 - np.mean(known)
+    yield "summary/jackknife_negative_share", 0, 1 - np.mean(known)
     if any(known):
-        yield "jackknife/mean_sd", 0, np.mean(np.sqrt(corrected[known]))
+        yield "summary/jackknife_mean_sd", 0, np.mean(np.sqrt(corrected[known]))
     if corrected.mean() > 0:
         needed = len(world.trees) * (raw - corrected).mean() / corrected.mean()
-        yield "jackknife/trees_needed", 0, needed
+        yield "summary/jackknife_trees_needed", 0, needed
 
 
 def scores(world):
@@ -418,7 +437,7 @@ def coverage(world):
     if world.judged is None:
         return
     truth = looked_at(world)[2]
-    yield "rows/intervals", 0, len(truth)
+    yield "summary/rows_intervals", 0, len(truth)
     for level in LEVELS:
         percent = int(Fraction(level) * 100)
         if world.task == "classification":
@@ -428,11 +447,12 @@ def coverage(world):
             found, measure = bands(world, level), band_measures
         for method, each in found.items():
             n_known, share, width = measure(each, truth)
-            yield f"coverage/{method}", percent, share
-            if np.isfinite(width):
+            if percent <= 90:
+                yield f"coverage/{method}", percent, share
+            if np.isfinite(width) and percent <= 90:
                 yield f"width/{method}", percent, width
             if level == LEVELS[0]:
-                yield f"rows/coverage_{method}", 0, n_known
+                yield f"summary/rows_coverage_{method}", 0, n_known
 
 
 def set_measures(each, truth):
@@ -467,10 +487,10 @@ def detection(world):
         values = without_rounding(values)
         if world.task == "classification":
             wrong = answers.argmax(axis=1) != truth
-            yield f"detection/{name}", 0, naive.chance_less_sure(values, wrong)
+            yield f"summary/detection_{name}", 0, naive.chance_less_sure(values, wrong)
         else:
             error = np.abs(answers[:, 0] - truth)
-            yield f"detection/{name}", 0, stats.spearmanr(values, error).statistic
+            yield f"summary/detection_{name}", 0, stats.spearmanr(values, error).statistic
 
 
 def without_rounding(values):
@@ -481,12 +501,12 @@ def without_rounding(values):
 
 def permuted_rows(world):
     if world.bags is not None:
-        yield "rows/permutation", 0, max((counts == 0).sum() for counts in world.bags)
+        yield "summary/rows_permutation", 0, max((counts == 0).sum() for counts in world.bags)
 
 
 PARTS = (
-    curves, by_trees, chosen, shapes, uncertainties, strength, calibration, coverage, jackknife,
-    detection, permuted_rows, stopping,
+    curves, by_trees, chosen, by_class, shapes, uncertainties, strength, calibration, coverage,
+    jackknife, detection, permuted_rows, stopping,
 )  # fmt: skip
 
 
@@ -507,7 +527,7 @@ def drawn(task, combiner, forests, X, expected, noise, y):
     Probabilities have a column for each class, in the same order in all forests.
     """
     n_depths = max(naive.depths(nodes).max() for trees in forests for nodes, _ in trees) + 1
-    found = {("rows/draws", 0): len(forests)}
+    found = {("summary/rows_draws", 0): len(forests)}
     for depth in range(n_depths):
         answers = np.array(
             [[naive.answer(trees, combiner, task, x, depth) for x in X] for trees in forests]

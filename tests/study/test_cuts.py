@@ -100,15 +100,18 @@ def test_a_run_tells_it(monkeypatch, tmp_path):
     X, y = data.X[data.parts.train], data.y[data.parts.train]
     model = ForestClassifier(3, random_state=0).fit(X, y)
     codes = np.unique(y, return_inverse=True)[1]
-    assert outcome.results[0].metrics["trees/cuts"] == cuts_scored(model.grown, X, codes).mean()
+    assert (
+        outcome.results[0].metrics["summary/trees_cuts"]
+        == cuts_scored(model.grown, X, codes).mean()
+    )
 
 
 def test_of_random_parameters_one_each(monkeypatch, tmp_path):
     """Every node that splits drew two; in the others nothing varies, or all are of one class."""
     monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
     (result,) = run.perform([*ASKED, "model.rho=2"]).results
-    n_split = result.metrics["trees/n_leaves"] - 1
-    assert result.metrics["trees/cuts"] == pytest.approx(2 * n_split, rel=1e-12)
+    n_split = result.metrics["summary/trees_n_leaves"] - 1
+    assert result.metrics["summary/trees_cuts"] == pytest.approx(2 * n_split, rel=1e-12)
 
 
 def test_what_it_does_not_count(monkeypatch, tmp_path, capsys):

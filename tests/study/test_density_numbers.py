@@ -74,15 +74,15 @@ def expected_numbers():
         for depth in range(n_depths()):
             yield (f"log_likelihood/{split}", depth), score(split, depth)
         for size in SIZES:
-            yield (f"by_trees/log_likelihood_{split}", size), score(split, deepest, size)
+            yield (f"by_trees/log_likelihood/{split}", size), score(split, deepest, size)
     best = max(range(1, n_depths()), key=lambda depth: score("valid", depth))
-    yield ("chosen/depth", 0), best
-    yield ("chosen/log_likelihood_test", 0), score("test", best)
+    yield ("summary/chosen_depth", 0), best
+    yield ("summary/chosen_log_likelihood_test", 0), score("test", best)
     train = rows["train"]
     spread = np.cov(train.T, bias=True)
     normal = multivariate_normal(train.mean(axis=0), spread + RIDGE * np.diag(np.diag(spread)))
     for split, X in rows.items():
-        yield (f"log_likelihood_normal/{split}", 0), normal.logpdf(X).mean()
+        yield (f"summary/log_likelihood_normal_{split}", 0), normal.logpdf(X).mean()
     world = naive_study.World("density", None, trees_of(studied()[0]), None, True, {}, SIZES, 10)
     for name, step, value in naive_study.shapes(world):
         yield (name, step), value

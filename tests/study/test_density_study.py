@@ -78,9 +78,9 @@ def test_a_run_without_a_study_has_the_last_cell(moons, tmp_path):
 
 def test_the_chosen_depth_is_the_best_on_validation(moons):
     valid = moons.metrics["log_likelihood/valid"]
-    (depth,) = moons.metrics["chosen/depth"].values()
+    (depth,) = moons.metrics["summary/chosen_depth"].values()
     assert depth == max(range(1, len(valid)), key=valid.__getitem__)
-    (chosen,) = moons.metrics["chosen/log_likelihood_test"].values()
+    (chosen,) = moons.metrics["summary/chosen_log_likelihood_test"].values()
     assert chosen == moons.metrics["log_likelihood/test"][depth]
 
 
@@ -129,9 +129,9 @@ def test_one_normal_of_columns_that_do_not_vary_or_are_the_same():
 
 
 def test_one_normal_is_logged_and_the_forest_better(moons):
-    (value,) = moons.metrics["log_likelihood_normal/test"].values()
+    (value,) = moons.metrics["summary/log_likelihood_normal_test"].values()
     assert value == normal_log_likelihood(rows(moons, "train"), rows(moons, "test"))
-    (chosen,) = moons.metrics["chosen/log_likelihood_test"].values()
+    (chosen,) = moons.metrics["summary/chosen_log_likelihood_test"].values()
     assert chosen > value
 
 
@@ -139,7 +139,7 @@ def test_the_plane_is_that_of_the_model(moons):
     table = pd.read_parquet(moons.folder / "density.parquet")
     model = moons.done.model
     deepest = max(view.depth for view in model.trees_)
-    (chosen,) = moons.metrics["chosen/depth"].values()
+    (chosen,) = moons.metrics["summary/chosen_depth"].values()
     assert set(table["depth"]) == {1, chosen, deepest}
     names = list(moons.data.dataset.frame.columns)
     for depth, part in table.groupby("depth"):

@@ -16,6 +16,7 @@ PEERS = {
     "balanced_accuracy": lambda truth, labels, p: theirs.recall_score(
         truth, labels, labels=np.unique(truth), average="macro"
     ),
+    "f1": lambda truth, labels, p: theirs.f1_score(truth, labels, average="macro", zero_division=0),
     "log_loss": lambda truth, labels, p: theirs.log_loss(truth, p, labels=range(p.shape[1])),
     "brier": lambda truth, labels, p: np.mean(((p - np.eye(p.shape[1])[truth]) ** 2).sum(axis=1)),
     "rmse": lambda truth, numbers: theirs.root_mean_squared_error(truth, numbers),
@@ -63,6 +64,8 @@ def test_a_class_that_training_did_not_see_is_a_class_of_which_no_row_is_right()
     p = np.full((1, 6), 0.5)
     values = finished(sums_of(Outcome(truth, answer, p, p, 4), "classification"))
     assert values["balanced_accuracy"][0] == pytest.approx((1 / 2 + 1 + 1 + 0) / 4)
+    # Right, of rows and answers: 1 of 2 and 2, 1 of 1 and 3, 1 of 1 and 1, 0 of 2 and 0.
+    assert values["f1"][0] == pytest.approx((2 / 4 + 2 / 4 + 2 / 2 + 0) / 4)
     assert values["accuracy"][0] == pytest.approx(3 / 6)
 
 

@@ -16,11 +16,12 @@ from forestlab.study.pictures import pictures
 # Splits, metrics, combiners, … that a word in capitals stands for.
 WORD = "[a-z0-9_]+"
 
-OFF = ["accuracy", "balanced_accuracy", "log_loss", "brier"]
+OFF = ["accuracy", "balanced_accuracy", "f1", "log_loss", "brier"]
 OF_ALL = ["curves/depth", "curves/oob_by_trees", "uncertainty/valid", "uncertainty/test",
           "oob/voters", "importance", "tree/first"]  # fmt: skip
 LIGHT = [*OF_ALL, "confusion/test", "confusion/oob"]
 APART = {"tree/first.txt", "predictions.parquet", "oob/predictions.parquet"}
+BY_CLASS = {"by_class/test.csv"}
 FULL = ["strength", "coverage"]
 SURFACE = {"surface.csv", "surface.png"}
 STOPPING = {"stopping.csv", "stopping.png"}
@@ -105,7 +106,7 @@ def pairs(names):
 def test_the_files_of_a_full_study(iris, sine):
     of_iris = [*LIGHT, *FULL, "calibration/test", "calibration/oob"]
     apart = APART | SURFACE | STOPPING
-    assert iris.names() == pairs(of_iris) | apart
+    assert iris.names() == pairs(of_iris) | apart | BY_CLASS
     assert sine.names() == pairs([*OF_ALL, *FULL, "band", "bias_variance"]) | apart
 
 
@@ -120,11 +121,12 @@ def test_the_files_of_a_density(density):
 
 
 def test_the_files_of_a_light_study(tmp_path):
-    assert Studied(tmp_path, "study=light", *IRIS, pictures=True).names() == pairs(LIGHT) | APART
+    light = Studied(tmp_path, "study=light", *IRIS, pictures=True)
+    assert light.names() == pairs(LIGHT) | APART | BY_CLASS
 
 
 def test_the_strength_that_was_chosen_is_logged(shrunk):
-    assert shrunk.metrics["shrink/strength"] == {0: shrunk.done.model.shrink_}
+    assert shrunk.metrics["summary/shrink_strength"] == {0: shrunk.done.model.shrink_}
 
 
 def test_pictures_come_in_their_order(iris, sine):
@@ -138,10 +140,10 @@ def test_the_metrics_of_no_study(tmp_path, more):
     studied = Studied(tmp_path, "study=off", *IRIS, *more)
     splits = ("train", "valid", "test")
     wanted = {f"{metric}/{split}" for metric in OFF for split in splits}
-    wanted |= {"trees/n_nodes", "trees/n_leaves", "trees/depth"} | (
-        {"trees/cuts"} if more else set()
+    wanted |= {"summary/trees_n_nodes", "summary/trees_n_leaves", "summary/trees_depth"} | (
+        {"summary/trees_cuts"} if more else set()
     )
-    logged = {name for name in studied.metrics if not name.startswith("seconds/")}
+    logged = {name for name in studied.metrics if not name.startswith("summary/seconds_")}
     assert logged == wanted
 
 
@@ -155,7 +157,9 @@ def test_every_metric_is_declared_by_the_part_that_logs_it(every):
             part = PARTS[key]
             for number in part.numbers(found, findings):
                 assert meant(part.metrics, number.name), (key, number.name)
-        assert {name for name in studied.metrics if name.startswith("seconds/")} <= set(SECONDS)
+        assert {name for name in studied.metrics if name.startswith("summary/seconds_")} <= set(
+            SECONDS
+        )
 
 
 def test_every_file_is_declared_by_the_part_that_writes_it(every):
@@ -175,7 +179,10 @@ def test_nothing_is_declared_that_no_run_logs(every):
     written |= {name.rsplit(".", 1)[0] for name in written}
     for key, part in PARTS.items():
         # The jackknife of four trees may know no variance, and so not how many it needs.
-        for name in set(part.metrics) - {"jackknife/trees_needed", "jackknife/mean_sd"}:
+        for name in set(part.metrics) - {
+            "summary/jackknife_trees_needed",
+            "summary/jackknife_mean_sd",
+        }:
             assert any(meant([name], each) for each in logged), (key, name)
         for name in part.files:
             assert any(meant([name], each) for each in written), (key, name)

@@ -45,7 +45,7 @@ def test_numbers_by_trees_are_those_of_the_deepest_cells_unless_there_is_one_siz
     cells = np.arange(2.0 * len(sizes)).reshape(-1, 2)  # two depths of each size
     found = {"test": SimpleNamespace(sizes=np.array(sizes), values={"rmse": cells})}
     numbers = [tuple(number) for number in PARTS["surface"].numbers(found, None)]
-    expected = [("by_trees/rmse_test", 2 * i + 1, size) for i, size in enumerate(sizes)]
+    expected = [("by_trees/rmse/test", 2 * i + 1, size) for i, size in enumerate(sizes)]
     assert numbers == (expected if len(sizes) > 1 else [])
 
 

@@ -43,8 +43,10 @@ def by_oob(tmp_path_factory):
 def test_sizes_are_those_before_and_after(by_valid, by_oob):
     for studied in (by_valid, by_oob):
         whole, model = grown_whole(studied), studied.done.model
-        assert studied.metrics["pruning/n_leaves_before"] == {0: pytest.approx(mean_leaves(whole))}
-        assert studied.metrics["pruning/n_leaves"] == {0: pytest.approx(mean_leaves(model))}
+        assert studied.metrics["summary/pruning_n_leaves_before"] == {
+            0: pytest.approx(mean_leaves(whole))
+        }
+        assert studied.metrics["summary/pruning_n_leaves"] == {0: pytest.approx(mean_leaves(model))}
         assert mean_leaves(model) < 0.8 * mean_leaves(whole)
         whole.name_features(studied.about.features)
         text = whole.view(0).export_text(max_depth=10)
@@ -59,7 +61,7 @@ def test_the_path_of_alpha_is_logged_as_it_was_chosen_from(by_valid):
         ("error", model.ccp_errors_),
     ):
         assert metrics[f"pruning/path_{name}"] == dict(enumerate(values))
-    assert metrics["pruning/alpha"] == {0: model.ccp_alpha_}
+    assert metrics["summary/pruning_alpha"] == {0: model.ccp_alpha_}
     table = pd.read_csv(by_valid.folder / "pruning.csv")
     np.testing.assert_allclose(table["ccp_alpha"], model.ccp_alphas_, rtol=1e-12)
     assert table["ccp_alpha"][table["chosen"]].tolist() == pytest.approx([model.ccp_alpha_])
@@ -70,7 +72,9 @@ def test_optimism_is_how_much_better_the_rows_that_chose_find_it(by_valid, by_oo
     for studied, judge in ((by_valid, "valid"), (by_oob, "oob")):
         accuracy = {split: studied.metrics[f"accuracy/{split}"] for split in (judge, "test")}
         last = {split: values[max(values)] for split, values in accuracy.items()}
-        assert studied.metrics["pruning/optimism"] == {0: pytest.approx(last[judge] - last["test"])}
+        assert studied.metrics["summary/pruning_optimism"] == {
+            0: pytest.approx(last[judge] - last["test"])
+        }
 
 
 def test_of_errors_less_is_better(tmp_path):
@@ -78,7 +82,7 @@ def test_of_errors_less_is_better(tmp_path):
     metrics = Studied(tmp_path, "pruning=ccp", *options).metrics
     rmse = {split: metrics[f"rmse/{split}"] for split in ("valid", "test")}
     last = {split: values[max(values)] for split, values in rmse.items()}
-    assert metrics["pruning/optimism"] == {0: pytest.approx(last["test"] - last["valid"])}
+    assert metrics["summary/pruning_optimism"] == {0: pytest.approx(last["test"] - last["valid"])}
 
 
 def test_without_pruning_nothing_is_said_of_it(tmp_path):

@@ -20,7 +20,6 @@ from forestlab.run.making import Shelf
 from forestlab.run.measure import fit_and_study
 from forestlab.run.shared import Shared
 from forestlab.study import artifacts
-from forestlab.study.coverage import LEVELS
 from forestlab.study.metrics import METRICS
 from forestlab.study.numbers import numbers_of
 from forestlab.study.part import About
@@ -100,12 +99,12 @@ def test_the_surface_table_holds_every_metric_of_every_cell(digits):
 def test_metrics_by_the_number_of_trees(digits):
     sizes = [1, 2, 3, 5, 7, 10, 12]
     for metric in ("accuracy", "brier"):
-        curve = digits.metrics[f"by_trees/{metric}_oob"]
+        curve = digits.metrics[f"by_trees/{metric}/oob"]
         assert list(curve) == sizes
         assert curve[12] == list(digits.metrics[f"{metric}/oob"].values())[-1]
     errors = digits.metrics["by_trees/oob_error"]
     for size in sizes:  # the same by another way: without the walk over depths
-        assert errors[size] == pytest.approx(1 - digits.metrics["by_trees/accuracy_oob"][size])
+        assert errors[size] == pytest.approx(1 - digits.metrics["by_trees/accuracy/oob"][size])
 
 
 def test_voters_are_logged_with_the_out_of_bag_error(digits):
@@ -151,11 +150,11 @@ def test_calibration_by_combiner_and_depth(digits):
     np.testing.assert_allclose([table["confidence"][-1][i] for i in known], confidence, atol=1e-9)
 
 
-PARTS = ("reliability", "resolution", "uncertainty", "within_bins")
+PARTS = ("reliability", "resolution", "brier_of_data", "within_bins")
 
 
 def test_label_sets_and_their_coverage(digits):
-    levels = [round(100 * level) for level in LEVELS]
+    levels = [50, 60, 70, 80, 90]  # of metrics MLflow shows the last
     for method in ("posterior", "conformal"):
         assert list(digits.metrics[f"coverage/{method}"]) == levels
         sizes = list(digits.metrics[f"width/{method}"].values())
@@ -166,10 +165,10 @@ def test_label_sets_and_their_coverage(digits):
 
 def test_intervals_and_their_coverage(sine):
     for method in ("trees", "jackknife", "conformal", "quantiles"):
-        assert list(sine.metrics[f"coverage/{method}"]) == [round(100 * level) for level in LEVELS]
+        assert list(sine.metrics[f"coverage/{method}"]) == [50, 60, 70, 80, 90]
     # 100 test rows: 4 standard errors of a share of 0.9.
     assert sine.metrics["coverage/conformal"][90] == pytest.approx(0.9, abs=4 * 0.03)
-    assert 0 <= sine.metrics["jackknife/negative_share"][0] <= 1
+    assert 0 <= sine.metrics["summary/jackknife_negative_share"][0] <= 1
     band = sine.table("band.json")
     model = sine.done.model
     at = np.array(band["x"])[:, None]
@@ -185,7 +184,7 @@ def test_intervals_and_their_coverage(sine):
 def test_importance_of_both_kinds(digits):
     table = digits.table("importance.json")
     assert len(table["feature"]) == len(table["permutation_mean"]) == 64
-    assert table["permutation_rows_a_tree"] == digits.metrics["rows/permutation"][0]
+    assert table["permutation_rows_a_tree"] == digits.metrics["summary/rows_permutation"][0]
     assert table["permutation_mean"][0] == 0  # a pixel that is always empty
     both = np.corrcoef(table["mean"], table["permutation_mean"])[0, 1]
     assert both > 0.5
@@ -216,8 +215,10 @@ def test_regions_of_a_plane(tmp_path):
 
 def test_costly_parts_look_at_some_rows(tmp_path):
     few = Studied(tmp_path, "dataset=wine", "study=full", "study.rows=10")
-    assert few.metrics["rows/intervals"][0] == 10
-    assert few.metrics["rows/calibration_oob"][0] == 99  # ten times as many at most; all there are
+    assert few.metrics["summary/rows_intervals"][0] == 10
+    assert (
+        few.metrics["summary/rows_calibration_oob"][0] == 99
+    )  # ten times as many at most; all there are
 
 
 @pytest.mark.parametrize(
@@ -253,8 +254,10 @@ def test_all_that_tells_a_chosen_depth_tells_the_same(tmp_path, dataset, overrid
     name, sign = ("accuracy", -1) if dataset == "iris" else ("rmse", 1)
     curve = studied.metrics[f"{name}/{judge}"]
     depth = min((d for d in curve if d), key=lambda d: (sign * curve[d], d))
-    assert studied.metrics["chosen/depth"] == {0: depth}
-    assert studied.metrics[f"chosen/{name}_test"][0] == studied.metrics[f"{name}/test"][depth]
+    assert studied.metrics["summary/chosen_depth"] == {0: depth}
+    assert (
+        studied.metrics[f"summary/chosen_{name}_test"][0] == studied.metrics[f"{name}/test"][depth]
+    )
     table = studied.table("curves/depth.json")
     assert (table["chosen"], table["chosen_on"]) == (depth, judge)
     drawn = dict(pictures(studied.found, studied.about))
@@ -280,7 +283,7 @@ def test_off_measures_the_forest_as_it_is():
     off = {(n.name, n.step): n.value for n in numbers_of(*done[1:])}
     more = {(n.name, n.step): n.value for n in numbers_of(*light[1:])}
     measured = {
-        key: value for key, value in off.items() if "/" in key[0] and key[0][:7] != "seconds"
+        key: value for key, value in off.items() if not key[0].startswith("summary/seconds")
     }
     assert {"accuracy/train", "accuracy/valid", "accuracy/test"} <= {name for name, _ in measured}
     for key, value in measured.items():
@@ -327,7 +330,7 @@ def test_bias_and_variance_over_draws(tmp_path, dataset):
     parts = [studied.metrics[f"{name}/draws"] for name in ("bias2", "variance", "noise")]
     for depth, expected in studied.metrics["expected_error/draws"].items():
         assert sum(part[depth] for part in parts) == pytest.approx(expected)
-    assert studied.metrics["rows/draws"][0] == 4
+    assert studied.metrics["summary/rows_draws"][0] == 4
     assert {"bias_variance.json", "bias_variance.png"} <= studied.names()
     assert ("labels_bias/draws" in studied.metrics) == (dataset == "twonorm")
 
@@ -348,7 +351,7 @@ def test_rows_without_voters_have_no_answer(tmp_path):
 def test_errors_by_trees_are_of_the_models_own_combiner(tmp_path, combine):
     options = ("study=full", "dataset=wine", f"model.combine={combine}")
     found = Studied(tmp_path, *options).metrics
-    for size, accuracy in found["by_trees/accuracy_oob"].items():
+    for size, accuracy in found["by_trees/accuracy/oob"].items():
         assert found["by_trees/oob_error"][size] == pytest.approx(1 - accuracy)
 
 
@@ -356,9 +359,9 @@ def test_calibration_out_of_bag_looks_at_all_kinds_of_rows(tmp_path):
     """Rows that stand class by class, as those of iris do, of which it may look at few."""
     sorted_by_class = ("dataset.test_size=0", "dataset.valid_size=0", "study.rows=5")
     found = Studied(tmp_path, "study=full", "dataset=iris", *sorted_by_class)
-    assert found.metrics["rows/calibration_oob"][0] == 50
+    assert found.metrics["summary/rows_calibration_oob"][0] == 50
     # Murphy's uncertainty of three equally frequent classes is Σ p (1 - p) = 2/3.
-    assert found.metrics["uncertainty/oob_average"][1] == pytest.approx(2 / 3, abs=0.01)
+    assert found.metrics["brier_of_data/oob_average"][1] == pytest.approx(2 / 3, abs=0.01)
 
 
 def test_pictures_leave_no_figure_open(tmp_path):

@@ -71,7 +71,7 @@ def test_curves_are_listed_with_the_chosen_depth(task, name):
     found, _, tables = tables_of(task, name)
     numbers, table = logged(found), dict(tables["curves/depth.json"])
     judge = next((split for split in ("valid", "oob") if split in found.surfaces), None)
-    assert table.pop("chosen") == numbers["chosen/depth", 0]
+    assert table.pop("chosen") == numbers["summary/chosen_depth", 0]
     assert table.pop("chosen_on") == judge
     assert table.pop("depth") == list(range(6))
     for metric, curves in table.items():
@@ -139,11 +139,13 @@ def test_ways_to_stop_have_a_line_for_each_value(task, name):
     depths = table[table["rule"] == "max_depth"]
     assert depths["value"].tolist() == [0, 1, 2, 3, 4, 5]
     assert depths["n_leaves"].iloc[0] == 1
-    assert depths["n_leaves"].iloc[-1] == numbers["trees/n_leaves", 0]
+    assert depths["n_leaves"].iloc[-1] == numbers["summary/trees_n_leaves", 0]
     for column in metrics:
         metric, split = column.rsplit("_", 1)
         assert depths[column].tolist() == curve_of(numbers, f"{metric}/{split}")
-    assert depths.index[depths["chosen_on"] == "valid"].tolist() == [numbers["chosen/depth", 0]]
+    assert depths.index[depths["chosen_on"] == "valid"].tolist() == [
+        numbers["summary/chosen_depth", 0]
+    ]
 
 
 def test_stumps_have_no_ways_to_stop():
@@ -183,6 +185,7 @@ def answered(found, split, numbers):
             row["predicted"] = CLASSES[answer.argmax()] if has_voters else None
             row["error"] = float(answer.argmax() != truth) if has_voters else np.nan
             row["p_true"] = answer[truth] if truth >= 0 else 0.0
+            row |= {f"probability_{CLASSES[k]}": p for k, p in enumerate(answer)}
         if unsure is not None:
             row |= {f"{part}_uncertainty": values[i] for part, values in unsure._asdict().items()}
         yield row
@@ -295,9 +298,11 @@ def test_coverage_is_listed_by_method(task, name):
     methods = {key.removeprefix("coverage/") for key, _ in numbers if key.startswith("coverage/")}
     assert set(table) == methods
     for method, told in table.items():
-        assert told["rows"] == numbers[f"rows/coverage_{method}", 0]
-        np.testing.assert_array_equal(told["share"], curve_of(numbers, f"coverage/{method}"))
-        finite = told["width"][np.isfinite(told["width"])]
+        assert told["rows"] == numbers[f"summary/rows_coverage_{method}", 0]
+        most = LEVELS.index(0.9) + 1  # the last of what is logged
+        np.testing.assert_array_equal(told["share"][:most], curve_of(numbers, f"coverage/{method}"))
+        widths = told["width"][:most]
+        finite = widths[np.isfinite(widths)]
         np.testing.assert_array_equal(finite, curve_of(numbers, f"width/{method}"))
 
 

@@ -77,7 +77,7 @@ forests = pytest.mark.parametrize(
         pytest.param("average", False, marks=pytest.mark.long),
     ],
 )
-OF_FOREST = ("trees/n_nodes", "trees/n_leaves", "trees/depth")
+OF_FOREST = ("summary/trees_n_nodes", "summary/trees_n_leaves", "summary/trees_depth")
 
 
 @forests
@@ -92,7 +92,7 @@ def test_every_number_of_a_target_is_its_twin(combine, bootstrap):
 @forests
 def test_every_number_of_all_targets_is_the_mean_of_their_twins(combine, bootstrap):
     each = twins_of(combine, bootstrap)
-    metrics = ("rmse/", "mae/", "r2/", "by_trees/rmse_", "by_trees/mae_", "by_trees/r2_")
+    metrics = ("rmse/", "mae/", "r2/", "by_trees/rmse/", "by_trees/mae/", "by_trees/r2/")
     metrics += ("by_trees/oob_rmse",)
     wanted = {
         at: np.mean([of_target[at] for of_target in each])
@@ -102,9 +102,9 @@ def test_every_number_of_all_targets_is_the_mean_of_their_twins(combine, bootstr
     wanted |= {at: each[0][at] for at in each[0] if at[0] in OF_FOREST}
     judge = {depth: value for (name, depth), value in wanted.items() if name == "rmse/valid"}
     best = min((depth for depth in judge if depth), key=lambda depth: (judge[depth], depth))
-    wanted["chosen/depth", 0] = best
+    wanted["summary/chosen_depth", 0] = best
     for metric in SKLEARN:
-        wanted[f"chosen/{metric}_test", 0] = wanted[f"{metric}/test", best]
+        wanted[f"summary/chosen_{metric}_test", 0] = wanted[f"{metric}/test", best]
     wanted |= naive_study.stopping_of_all(each, "regression")
     numbers = numbers_of(studied(combine, bootstrap)[2], {})
     assert_same([one for one in numbers if not one.name.startswith("by_target/")], wanted)
@@ -121,7 +121,7 @@ def test_all_that_is_logged_of_a_target_is_called_by_its_name():
             if name.startswith(prefix)
         }
         np.testing.assert_equal(told, own)
-        assert {"coverage/conformal", "total/test", "jackknife/negative_share"} <= {
+        assert {"coverage/conformal", "summary/total_test", "summary/jackknife_negative_share"} <= {
             name for name, _ in own
         }
 

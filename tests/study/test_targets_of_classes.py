@@ -30,7 +30,7 @@ N_TREES, SIZES = 6, [1, 2, 3, 5, 6]  # as those of which test_study_numbers has 
 NAMES, EACH = ["shade", "of three"], (2, 3)
 KEYS = ["shade", "of_three"]
 OF_CLASSES = [name for name, row in METRICS.items() if row.task == "classification"]
-OF_FOREST = ("trees/n_nodes", "trees/n_leaves", "trees/depth")
+OF_FOREST = ("summary/trees_n_nodes", "summary/trees_n_leaves", "summary/trees_depth")
 
 
 def rows_for(n_rows, seed):
@@ -107,7 +107,7 @@ def test_every_number_of_a_target_is_its_twin(bootstrap):
 def test_every_number_of_all_targets_is_the_mean_of_their_twins(bootstrap):
     model, data, found, _ = studied(bootstrap)
     each = twins_of(bootstrap)
-    metrics = [f"{name}/" for name in OF_CLASSES] + [f"by_trees/{name}_" for name in OF_CLASSES]
+    metrics = [f"{name}/" for name in OF_CLASSES] + [f"by_trees/{name}/" for name in OF_CLASSES]
     wanted = {
         at: np.mean([of_target[at] for of_target in each])
         for at in each[0]
@@ -116,9 +116,9 @@ def test_every_number_of_all_targets_is_the_mean_of_their_twins(bootstrap):
     wanted |= {at: each[0][at] for at in each[0] if at[0] in OF_FOREST}
     judge = {depth: value for (name, depth), value in wanted.items() if name == "accuracy/valid"}
     best = max((depth for depth in judge if depth), key=lambda depth: (judge[depth], -depth))
-    wanted["chosen/depth", 0] = best
+    wanted["summary/chosen_depth", 0] = best
     for metric in OF_CLASSES:
-        wanted[f"chosen/{metric}_test", 0] = wanted[f"{metric}/test", best]
+        wanted[f"summary/chosen_{metric}_test", 0] = wanted[f"{metric}/test", best]
     wanted |= naive_study.stopping_of_all(each, "classification")
     for split in found.surfaces:
         for depth in judge:

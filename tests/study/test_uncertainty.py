@@ -538,12 +538,16 @@ def test_a_run_logs_the_means_and_their_table(tmp_path):
             logged = run.metrics[f"{part}/{split}"][0]
             assert logged == pytest.approx(here[f"{part}_uncertainty"].mean(), rel=1e-12)
     # 1.27 nats, of leaves that are pure; margins are of 758 rows' pairs
-    assert run.metrics["aleatoric/test"][0] == pytest.approx(1.27, abs=WITHIN)
-    assert 0 < run.metrics["aleatoric/margin"][0] < 0.3
-    assert run.metrics["rows/uncertainty"][0] == run.found.parts["uncertainty"].gauge.n_rows > 700
-    assert {"detection/total", "detection/spread"} <= set(run.metrics)
+    assert run.metrics["summary/aleatoric_test"][0] == pytest.approx(1.27, abs=WITHIN)
+    assert 0 < run.metrics["summary/aleatoric_margin"][0] < 0.3
+    assert (
+        run.metrics["summary/rows_uncertainty"][0]
+        == run.found.parts["uncertainty"].gauge.n_rows
+        > 700
+    )
+    assert {"summary/detection_total", "summary/detection_spread"} <= set(run.metrics)
     table = run.table("uncertainty/test.json")
-    assert table["aleatoric_margin"] == run.metrics["aleatoric/margin"][0]
+    assert table["aleatoric_margin"] == run.metrics["summary/aleatoric_margin"][0]
     assert np.all(np.diff(table["total"]) > 0)
     sums = np.add(table["aleatoric"], table["epistemic"])
     np.testing.assert_allclose(sums, table["total"], rtol=1e-12)
@@ -554,9 +558,9 @@ def test_a_run_says_what_cannot_be_told(tmp_path, dataset):
     options = ("study=full", f"dataset={dataset}", "model=tree", "dataset.valid_size=0")
     run = Studied(tmp_path, *options, "dataset.n_samples=120", pictures=True)
     logged = {name for name in run.metrics if name.split("/")[0] in (*PARTS, "detection")}
-    assert logged <= {"detection/spread", "detection/confidence"}
-    assert "spread/test" in run.metrics
-    assert run.metrics["rows/uncertainty"][0] == 0
+    assert logged <= {"summary/detection_spread", "summary/detection_confidence"}
+    assert "summary/spread_test" in run.metrics
+    assert run.metrics["summary/rows_uncertainty"][0] == 0
     assert run.found.parts["uncertainty"].gauge.untold == NO_ROWS
     table = run.table("uncertainty/test.json")
     assert table["cannot_be_told"] == NO_ROWS
