@@ -45,8 +45,8 @@ def as_frame(runs: Sequence[Any]) -> pd.DataFrame:
             row |= {f"{kind}.{key}": value for key, value in getattr(run.data, kind).items()}
         rows.append(row)
     found = pd.DataFrame(rows)
-    if PATH in found:  # of the same data wherever they lie
-        found[PATH] = found.groupby(DIGEST)[PATH].transform("first")
+    if {PATH, DIGEST} <= {*found}:  # one for the same data, wherever they lie
+        found[PATH] = found.groupby(DIGEST)[PATH].transform("first").fillna(found[PATH])
     return found
 
 
