@@ -27,9 +27,9 @@ from forestlab.forest.normals import (
 )
 from forestlab.forest.stopping import origins_of
 from forestlab.model import frames, parameters
-from forestlab.model.base import ManyTrees
 from forestlab.model.documentation import documented
 from forestlab.model.explaining import RowReader
+from forestlab.model.many import ManyTrees
 from forestlab.model.members import first_trees, tree_number
 from forestlab.tree.grown import require_single_cuts
 

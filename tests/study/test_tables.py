@@ -442,6 +442,7 @@ def test_pictures_show_what_was_found(task, name, undrawn):
     how, told = drawn.pop("tree/first.png")
     assert how == "tree_picture"
     assert told["max_depth"] == 3
+    assert told["title"] == "a title: the first tree"
     assert told["view"].tree is parts["first_tree"]
     assert told["view"].feature_names == ["a", "b", "c"]
     np.testing.assert_equal(drawn, expected)
