@@ -1,8 +1,4 @@
-"""A metric against depth, or against the number of trees.
-
-A *split* is the rows that a curve was measured on: train, valid, test or oob (out of bag). Each
-has one colour and one marker in every picture.
-"""
+"""A metric of many runs against depth."""
 
 from __future__ import annotations
 
@@ -14,78 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
-from forestlab.figures.style import (
-    COLOURS,
-    DASHES,
-    LINE,
-    SPLIT_COLOURS,
-    SPLIT_MARKERS,
-    dress,
-    panels,
-    shorten,
-)
-from forestlab.figures.words import number_scale, scale
+from forestlab.figures.style import COLOURS, dress, panels, shorten
+from forestlab.figures.words import number_scale
 
 PANEL = (5.4, 3.4)  # inches
-FEW_TREES = 50  # with more, the axis is logarithmic
 FEW_POINTS = 40  # longer curves have no markers
 LEGEND_LINES = 20  # a column
 MOST_NAMED = 39  # curves in a legend
 NAME_LETTERS = 34
 BANDED = 3  # seeds; with fewer, a standard deviation says little
-
-
-def depth_curve(
-    curves: Mapping[str, np.ndarray],
-    metric: str,
-    title: str,
-    chosen: int | None = None,
-    judge: str = "",
-) -> Figure:
-    """A metric against the depth at which the trees are cut.
-
-    Parameters
-    ----------
-    curves : split → (max_depth + 1,) values at depth 0, 1, …; NaN where there is none
-    metric : its name, the label of the vertical axis
-    title : what is shown, and of which run
-    chosen : the depth to mark
-    judge : the split on which it is best
-    """
-    figure, (ax,) = panels(title, [PANEL[0]], PANEL[1], right=1.15)
-    _draw_splits(ax, {split: (np.arange(len(y)), y) for split, y in _arrays(curves).items()})
-    note = ""
-    if chosen is not None:
-        note = _mark(ax, _arrays(curves), chosen, f", best on {judge}" if judge else "", metric)
-    dress(ax, "depth", metric, note)
-    _whole_steps(ax, 0, max(map(len, curves.values()), default=1) - 1)
-    number_scale(ax, "y")
-    return figure
-
-
-def size_curve(
-    n_trees: np.ndarray, curves: Mapping[str, np.ndarray], metric: str, title: str
-) -> Figure:
-    """A metric against the number of trees.
-
-    Parameters
-    ----------
-    n_trees : (k,) rising
-    curves : split → (k,) values of the forests of so many trees; NaN where there is none
-    """
-    sizes = np.asarray(n_trees)
-    figure, (ax,) = panels(title, [PANEL[0]], PANEL[1], right=1.15)
-    values = _arrays(curves)
-    _draw_splits(ax, {split: (sizes, y) for split, y in values.items()})
-    known = [f"{split} {y[-1]:.4g}" for split, y in values.items() if np.isfinite(y[-1])]
-    trees = "1 tree" if sizes[-1] == 1 else f"{sizes[-1]} trees"
-    dress(ax, "number of trees", metric, f"with {trees}: {', '.join(known)}" if known else "")
-    if sizes[-1] > FEW_TREES:
-        _logarithmic(ax, sizes[0], sizes[-1])
-    else:
-        _whole_steps(ax, int(sizes[0]), int(sizes[-1]))
-    number_scale(ax, "y")
-    return figure
 
 
 def overlaid_curves(
@@ -177,30 +110,6 @@ def _arrays(curves: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: np.asarray(values, np.float64) for name, values in curves.items()}
 
 
-def _draw_splits(ax: Axes, curves: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
-    entries = []
-    for split, (x, y) in curves.items():
-        colour = SPLIT_COLOURS.get(split, LINE)
-        marker = _marker(SPLIT_MARKERS.get(split, "v"), y)
-        ax.plot(x, y, color=colour, linewidth=1.6, label=split, marker=marker, markersize=3.5)
-        name = split if np.isfinite(y).any() else f"{split}: none"
-        entries.append(Entry(name, colour, marker=marker))
-    legend_beside(ax, entries)
-
-
-def _mark(ax: Axes, curves: dict[str, np.ndarray], depth: int, why: str, metric: str) -> str:
-    """Mark a depth and, there, the value on test; returns it in words."""
-    ax.axvline(depth, color=LINE, linewidth=1.0, linestyle=DASHES, zorder=1.5)
-    words = f"depth {depth}{why}"
-    test = curves.get("test", np.empty(0))
-    if depth < len(test) and np.isfinite(test[depth]):
-        ax.plot([depth], [test[depth]], linestyle="none", marker="o", markersize=10.0,
-                markerfacecolor="none", markeredgecolor=SPLIT_COLOURS["test"],
-                markeredgewidth=1.4)  # fmt: skip
-        words += f": test {metric} {test[depth]:.4g}"
-    return words
-
-
 def _runs_panel(names: list[str], title: str) -> tuple[Figure, Axes, list]:
     """A panel with a legend of runs beside it; and their colours."""
     colours = _run_colours(len(names))
@@ -261,13 +170,3 @@ def _whole_steps(ax: Axes, first: int, last: int) -> None:
     margin = 0.03 * (last - first) if last > first else 0.5
     ax.set_xlim(first - margin, last + margin)
     number_scale(ax, "x", 10, integer=True)
-
-
-def _logarithmic(ax: Axes, first: int, last: int) -> None:
-    ax.set_xscale("log")
-    margin = (last / first) ** 0.03 if last > first else 2.0
-    ax.set_xlim(first / margin, last * margin)
-    steps = np.array([step * 10**power for power in range(10) for step in (1, 2, 5)])
-    steps = steps[(steps >= first) & (steps <= last)]
-    places = steps if len(steps) > 1 else np.unique([first, last])
-    scale(ax, "x", places, [str(place) for place in places])
