@@ -149,19 +149,19 @@ def draw(table):
     by_way = [Entry(name, colour, marker="o") for name, colour in WAYS.values()]
     by_way.append(Entry("bands: ± 1 sd of seeds", "none"))
     figure, (above, middle, below) = paper(
-        "Two clouds, 100 rows: forests of 243 trees, and how far a forest's boundary is from the "
-        "line of maximum margin",
+        "Distance of a forest's boundary from the line of maximum margin, two clouds of 100 rows",
         [[1.9] * 4, [4.2] * 2, [4.2] * 2],
         [1.9, 2.1, 2.1],
         right=max(map(inches_beside, (regions, by_rho, by_way))),
     )
     for ax, ((way, bootstrap), name) in zip(above, DRAWN.items(), strict=True):
         found = planes[way, bootstrap]
-        draw_plane(ax, found, f"ρ = 3, {name}")
+        draw_plane(ax, found, name)
         height = np.array(found.extent[2:])
         ax.plot(line_of(found.points, found.labels, way).at(height), height, color="black",
                 linewidth=1.2, linestyle=DASHES)  # fmt: skip
-    legend_beside(above[-1], [*regions, Entry("dashed: the line", "none")])
+    told = ("ρ = 3, 243 trees", "dashed: the line")
+    legend_beside(above[-1], [*regions, *(Entry(text, "none") for text in told)])
     three = table[table["rho"] == 3]
     parts = {rho: table[(table["rho"] == rho) & (table["way"] == "midway")] for rho in RHOS}
     _draw_curves(middle, {rho: (parts[rho], RHOS[rho]) for rho in RHOS}, "cuts midway")
@@ -174,18 +174,16 @@ def draw(table):
 
 def _draw_curves(row, parts: dict, what: str) -> None:
     """How the distance falls with trees, on all rows and on bootstraps."""
-    groups = [
-        part.groupby(["bootstrap", "n_trees"])["distance"].mean() for part, _ in parts.values()
-    ]
-    highest = max(group.max() for group in groups)
+    groups = [part.groupby(["bootstrap", "n_trees"])["distance"] for part, _ in parts.values()]
+    highest = max((group.mean() + group.std(ddof=1).fillna(0.0)).max() for group in groups)
     for ax, bootstrap in zip(row, (False, True), strict=True):
         for part, colour in parts.values():
             banded(ax, part[part["bootstrap"] == bootstrap], "n_trees", "distance", colour)
         ax.axhline(GAP / 2, color=LINE, linewidth=1.0, linestyle=DASHES)
         rows = "bootstraps" if bootstrap else "all rows"
-        note = f"{what}, {rows}; dashed: the nearest row's"
+        note = f"{what}, {rows}; dashed: the nearest row"
         dress(ax, "number of trees", "distance from the line", note)
-        ax.set_ylim(-0.02, 1.15 * highest)
+        ax.set_ylim(-0.02 * highest, 1.05 * highest)
         log_scale(ax, "x", SIZES)
         number_scale(ax, "y")
 

@@ -261,7 +261,8 @@ def test_all_that_tells_a_chosen_depth_tells_the_same(tmp_path, dataset, overrid
     table = studied.table("curves/depth.json")
     assert (table["chosen"], table["chosen_on"]) == (depth, judge)
     drawn = dict(pictures(studied.found, studied.about))
-    assert f"depth {depth}, best on {judge}" in notes(drawn["curves/depth.png"])
+    by = {"valid": "validation rows", "oob": "out-of-bag rows"}[judge]
+    assert f"depth {depth}, chosen by {by}" in notes(drawn["curves/depth.png"])
 
 
 # ---- light, off, auto --------------------------------------------------------------------------
