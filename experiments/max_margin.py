@@ -10,7 +10,8 @@ from experiments import LoggedRun, above, below, every, exactly
 from experiments._paper import banded, log_scale, paper
 from experiments._regions import draw_plane, plane, plane_entries, training_rows
 from experiments._statistics import over_seeds
-from forestlab.datasets.toys import GAP, margin
+from forestlab.datasets import toys
+from forestlab.datasets.toys import GAP
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, dress
 from forestlab.figures.words import number_scale
@@ -103,7 +104,7 @@ def way_of(run: LoggedRun) -> str:
 def line_of(X: np.ndarray, y: np.ndarray, way: str) -> Line:
     """The line of maximum margin: of those that cut a column, or of all if sums are cut."""
     if way != "oblique":
-        return Line(margin(X, y).line, 0.0)
+        return Line(toys.margin(X, y).line, 0.0)
     (across, along), offset = widest(X, y)
     return Line(-offset / across, -along / across)
 
@@ -175,7 +176,11 @@ def draw(table):
 def _draw_curves(row, parts: dict, what: str) -> None:
     """How the distance falls with trees, on all rows and on bootstraps."""
     groups = [part.groupby(["bootstrap", "n_trees"])["distance"] for part, _ in parts.values()]
-    highest = max((group.mean() + group.std(ddof=1).fillna(0.0)).max() for group in groups)
+    spreads = [group.std(ddof=1).fillna(0.0) for group in groups]
+    pairs = list(zip(groups, spreads, strict=True))
+    lowest = min(0.0, *((group.mean() - spread).min() for group, spread in pairs))
+    highest = max(GAP / 2, *((group.mean() + spread).max() for group, spread in pairs))
+    margin = 0.04 * (highest - lowest)
     for ax, bootstrap in zip(row, (False, True), strict=True):
         for part, colour in parts.values():
             banded(ax, part[part["bootstrap"] == bootstrap], "n_trees", "distance", colour)
@@ -183,7 +188,7 @@ def _draw_curves(row, parts: dict, what: str) -> None:
         rows = "bootstraps" if bootstrap else "all rows"
         note = f"{what}, {rows}; dashed: the nearest row"
         dress(ax, "number of trees", "distance from the line", note)
-        ax.set_ylim(-0.02 * highest, 1.05 * highest)
+        ax.set_ylim(lowest - margin, highest + margin)
         log_scale(ax, "x", SIZES)
         number_scale(ax, "y")
 

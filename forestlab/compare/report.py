@@ -165,11 +165,12 @@ def _summary(table: Table) -> str:
         f"{level} interval": _range(own["low"], own["high"]),
     }
     if len(own) > 1:
+        others = own.drop(index=table.baseline)
+        # A column that says what another does would push the last ones off a narrow window.
+        columns |= {} if others["pairs"].equals(others["seeds"]) else {"pairs": own["pairs"]}
         columns |= {
-            "pairs": own["pairs"],
             "difference": own["difference"],
             f"its {level} interval": _range(own["difference_low"], own["difference_high"]),
-            "holds 0": table.holds_zero.map({True: "yes", False: ""}),
             "p": own["p_holm"],
         }
     shown = pd.DataFrame(columns, own.index)
