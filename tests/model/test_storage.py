@@ -29,7 +29,8 @@ from forestlab.core.arrays import (
 )
 from forestlab.core.descend import sum_kernel
 from forestlab.model.estimators import ESTIMATORS
-from forestlab.model.storage import FOREST, TEXT, check_forest
+from forestlab.model.sound import check_forest
+from forestlab.model.storage import FOREST, TEXT
 from forestlab.tree.handmade import build_tree
 
 OPTIONS = {
