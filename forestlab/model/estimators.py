@@ -220,8 +220,8 @@ def load(path) -> Model:
     name, params, fitted = storage.read(path)
     try:
         cls = STORED[parameters.one_of("estimator", name, STORED)]
-        for param in params:
-            parameters.one_of(f"a parameter of {name}", param, cls().get_params(deep=False))
+        for param in params.keys() - cls().get_params(deep=False).keys():
+            raise ValueError(f"{name} has no parameter {param!r}")
         model = cls(**params)
         model.__dict__.update(storage.checked(cls.task, fitted))
         model._check_stored()

@@ -125,6 +125,7 @@ def check_numbers(forest: Forest) -> None:
     for array, what in ((forest.stats, "statistics"), (forest.means, "means")):
         check(np.isfinite(array).all(), what)
     check(np.isfinite(forest.gains).all(), "gains")
+    check(np.isfinite(forest.params).all(), "parameters")
     check((np.isfinite(weight) & (weight > 0)).all(), "weights")
     check(np.isfinite(nodes["impurity"]).all() and (nodes["n_rows"] > 0).all(), "rows")
     check(not (np.isnan(nodes["cut_low"]) | np.isnan(nodes["cut_high"])).any(), "cuts")
@@ -190,10 +191,10 @@ def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:
 
 def check_fitted(task: str, fitted: dict[str, Any]) -> None:
     """Raise ValueError unless the fitted values of a model of a task go together."""
-    for name, least in {"n_features_in_": 1, "n_rows_": 1, "n_outputs_": 1, "seed_": 0}.items():
-        number = fitted.get(name, least)
-        check(is_whole(number) and least <= number <= LARGEST, "sizes")
-    n_features, n_rows = fitted["n_features_in_"], fitted["n_rows_"]
+    n_features, n_rows, n_outputs = map(fitted.get, ("n_features_in_", "n_rows_", "n_outputs_"))
+    check(all(is_whole(n) and 1 <= n <= LARGEST for n in (n_features, n_rows, n_outputs)), "sizes")
+    seed = fitted.get("seed_", 0)
+    check(is_whole(seed) and 0 <= seed <= LARGEST, "seeds")
     recipe = fitted["recipe_"]
     check_recipe(recipe, n_features)
     check_forest(fitted["forest_"], n_features, recipe.levels)
@@ -210,8 +211,7 @@ def check_targets(task: str, fitted: dict[str, Any]) -> None:
     recipe, stats = fitted["recipe_"], fitted["forest_"].stats
     n_stats, weight = stats.shape[1], fitted["forest_"].nodes["weight"]
     if not TASKS[task].has_classes:
-        n_outputs = fitted.get("n_outputs_", (n_stats - 1) // 2)
-        check(n_stats == TASKS[task].n_stats(0, n_outputs), "targets")
+        check(n_stats == TASKS[task].n_stats(0, fitted["n_outputs_"]), "targets")
         check(not recipe.classes_each, "classes")
         check(_are_equal(stats[:, 0], weight), "weights")
         return
@@ -221,7 +221,7 @@ def check_targets(task: str, fitted: dict[str, Any]) -> None:
     counts = tuple(map(len, each))
     check(recipe.classes_each == (counts if isinstance(classes, list) else ()), "classes")
     check(min(counts) > 0 and sum(counts) == n_stats == recipe.n_classes, "classes")
-    check(fitted.get("n_outputs_", 1) == len(each), "classes")
+    check(fitted["n_outputs_"] == len(each), "classes")
     check(np.array_equal(np.ravel(fitted.get("n_classes_", counts)), counts), "classes")
     check((stats >= 0).all(), "statistics")
     for first, end in pairwise(np.cumsum([0, *counts])):

@@ -16,7 +16,6 @@ VALUES.
 import json
 import math
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +80,7 @@ VALUES = (
 LITTLE = 2**24  # bytes that an array may have, however few it has in the file
 MOST_SAVED = 200  # times smaller than it is may the file of one be that is longer
 WIDE = ("forest.stats", "forest.means", "oob_decision_function_")  # unless most of a row is zero
+MOST_TOLD = 200  # characters
 DAMAGE = (  # what a text or arrays of another shape lead to
     ArithmeticError,
     AttributeError,
@@ -207,7 +207,7 @@ def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
             fitted = _fitted(text, {name: native(array) for name, array in arrays.items()})
             params = {name: _unplain(name, value) for name, value in text["params"].items()}
             return text["estimator"], of_today(params), fitted
-        except (*DAMAGE, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        except Exception as error:
             raise ValueError(f"{path} is damaged: {told_of(error)}") from error
 
 
@@ -215,7 +215,8 @@ def told_of(error: Exception) -> str:
     """What an error says of a file, in a line."""
     if isinstance(error, KeyError):
         return f"{error} is missing"
-    return " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]} …"
 
 
 def _require_members(text: dict, members: dict[str, zipfile.ZipInfo]) -> None:

@@ -6,6 +6,7 @@ import resource
 import signal
 import time
 import traceback
+from pathlib import Path
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def _in_process(case, numbers, end):
 
 
 def _answer(case, numbers, end, write):
-    size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with os.fdopen(write, "w", buffering=1) as file:
