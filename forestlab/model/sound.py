@@ -6,6 +6,7 @@ and that every walk stays within the arrays and ends. What fails is told as a Va
 as in "its children do not fit together".
 """
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -26,8 +27,10 @@ from forestlab.core.missing import MISSING
 from forestlab.core.options import LARGEST, OPTIONS, is_whole
 from forestlab.core.own import Own
 from forestlab.core.questions import check_questions
-from forestlab.core.tasks import TASKS
+from forestlab.core.tasks import TASKS, deviations
 from forestlab.forest import Recipe
+
+LARGEST_SUM = 1e301  # of weights × squares; those of rows that models are fitted on are smaller
 
 
 def check(holds: Any, what: str) -> None:
@@ -123,11 +126,13 @@ def check_numbers(forest: Forest) -> None:
     """Raise ValueError unless all that nodes of a grown forest keep are numbers."""
     nodes, weight = forest.nodes, forest.nodes["weight"]
     for array, what in ((forest.stats, "statistics"), (forest.means, "means")):
-        check(np.isfinite(array).all(), what)
+        check((np.abs(array) <= LARGEST_SUM).all(), what)
     check(np.isfinite(forest.gains).all(), "gains")
     check(np.isfinite(forest.params).all(), "parameters")
     check((np.isfinite(weight) & (weight > 0)).all(), "weights")
-    check(np.isfinite(nodes["impurity"]).all() and (nodes["n_rows"] > 0).all(), "rows")
+    with np.errstate(over="ignore"):
+        check((np.abs(nodes["impurity"] * weight) <= LARGEST_SUM).all(), "impurities")
+    check((nodes["n_rows"] > 0).all(), "rows")
     check(not (np.isnan(nodes["cut_low"]) | np.isnan(nodes["cut_high"])).any(), "cuts")
 
 
@@ -214,6 +219,9 @@ def check_targets(task: str, fitted: dict[str, Any]) -> None:
         check(n_stats == TASKS[task].n_stats(0, fitted["n_outputs_"]), "targets")
         check(not recipe.classes_each, "classes")
         check(_are_equal(stats[:, 0], weight), "weights")
+        lost, answers = deviations(stats), TASKS[task].answers(stats)
+        check(lost.min() >= -1e-6 * lost.max(initial=1.0), "statistics")
+        check((np.abs(answers) <= math.sqrt(LARGEST_SUM)).all(), "statistics")
         return
     classes = fitted["classes_"]
     each = classes if isinstance(classes, list) else [classes]
