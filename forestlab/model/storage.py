@@ -251,7 +251,7 @@ def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]
     sound.check(shapes["forest.stats"][0] == n_nodes, "statistics")
     sound.check(shapes.get("forest.means", (n_nodes,))[0] == n_nodes, "means")
     n_classes = sum(math.prod(shapes[name]) for name in shapes if name.startswith("classes_"))
-    sound.check(n_classes in (0, *shapes["forest.stats"][1:]), "classes")
+    sound.check(n_classes in (0, *shapes["forest.stats"][1:]), "statistics")
     for name, info in members.items():
         is_wide = n_classes and name.startswith(WIDE)
         most = max(LITTLE, MOST_SAVED * info.compress_size)
