@@ -454,6 +454,22 @@ class Model(BaseEstimator):
     def __setstate__(self, state):
         state = self._defaults() | storage.of_today(state)
         super().__setstate__({name: storage.native(value) for name, value in state.items()})
+        if "forest_" in state:
+            self._require_sound()
+
+    def _require_sound(self) -> None:
+        """Raise ValueError unless what was read goes together; kernels would not notice."""
+        try:
+            self.__dict__.update(storage.checked(self.task, vars(self)))
+            self._check_stored()
+        except ValueError as error:
+            raise ValueError(f"this {type(self).__name__} is damaged: {error}") from error
+
+    def __copy__(self):
+        """Without looking at all trees again."""
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__getstate__())
+        return copied
 
     def save(self, path) -> None:
         """Write the fitted model to one file of arrays and JSON, for `forestlab.load`."""
