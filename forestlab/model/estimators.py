@@ -99,7 +99,7 @@ class ForestClassifier(Ensemble, Classifier):
     subspace="tree"``; randomised node optimisation is ``bootstrap=False, rho=…``.
     """
 
-    tree_type = TreeClassifier
+    _tree_type = TreeClassifier
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class ForestRegressor(Ensemble, Regressor):
     Breiman's sense has ``max_features=1/3`` or so.
     """
 
-    tree_type = TreeRegressor
+    _tree_type = TreeRegressor
 
     def __init__(
         self,
