@@ -20,9 +20,15 @@ import importlib
 import json
 import os
 import pkgutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+if sys.argv[:1] == ["-m"]:  # `python -m experiments` comes by here first
+    from forestlab import entry
+
+    entry.begin()
 
 from experiments._runs import LoggedRun, frame
 from experiments._verdict import Verdict, above, below, every, exactly, within

@@ -27,6 +27,7 @@ DIGEST = "tags.dataset_digest"
 PATH = f"{PARAM}dataset.path"
 SEEDS = [f"{PARAM}{key}" for key in configs.SEEDS]
 DATA = f"{PARAM}dataset."
+PATH = f"{DATA}path"
 SPLIT_SEED = f"{DATA}split_seed"
 IGNORED = (*NO_RESULT, "study")  # what is looked at makes no other forest
 ROUNDING = 1e-12  # of the largest score: numbers that differ by less are equal
@@ -44,8 +45,8 @@ def as_frame(runs: Sequence[Any]) -> pd.DataFrame:
             row |= {f"{kind}.{key}": value for key, value in getattr(run.data, kind).items()}
         rows.append(row)
     found = pd.DataFrame(rows)
-    if PATH in found:  # of the same data wherever they lie
-        found[PATH] = found.groupby(DIGEST)[PATH].transform("first")
+    if {PATH, DIGEST} <= {*found}:  # one for the same data, wherever they lie
+        found[PATH] = found.groupby(DIGEST)[PATH].transform("first").fillna(found[PATH])
     return found
 
 

@@ -8,9 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.core.cost_complexity import weakest_links
 from forestlab.model import interop, parameters, prunings
-from forestlab.model.base import Voters
 from forestlab.model.explaining import Explained, explain_row
 from forestlab.model.manifold import Neighbourly
+from forestlab.model.many import Voters
 from forestlab.model.members import Members, joined, same_classes
 from forestlab.tree.grown import GrownTree
 from forestlab.tree.levels import same_levels

@@ -246,5 +246,6 @@ def _write(job: Job, folder: Path, done: Done) -> None:
         about = About(job.name, names, rows, dataset.image_shape, levels if words else None)
         artifacts.write(folder, done.found, about, job.config.tracking.pictures)
     if job.config.study.name == "full" and job.config.tracking.pictures:
+        now.info("writing %s", report.NAME)
         shown = done.model.grown, job.data.splits(), done.found, about
         report.write(folder / report.NAME, *shown, n_threads(job.config.n_jobs))

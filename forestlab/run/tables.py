@@ -1,6 +1,6 @@
 """Tables of letters: columns as wide as what they hold, or as the window allows.
 
-What is too wide gives way in this order: headers break at their slash, the second column goes if
+What is too wide gives way in this order: headers break in two, the second column goes if
 all rows say the same, columns go from the right until there is room for names, and these are
 shortened.
 """
@@ -57,9 +57,9 @@ def fitted(head: Sequence[str], rows: Sequence[Sequence[str]], sides: str, width
 
 
 def _broken(name: str) -> tuple[str, str]:
-    """The two lines of a header."""
-    above, _, below = name.partition("/")
-    return (above, below) if below else ("", above)
+    """The two lines of a header: before and behind its slash, or else the last _."""
+    above, _, below = name.partition("/") if "/" in name else name.rpartition("_")
+    return above, below
 
 
 def _width(columns: Sequence[Sequence[str]]) -> int:

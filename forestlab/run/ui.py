@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _told_of_server(store.rstrip("/"))
     path = Path(store.removeprefix("sqlite:///"))
     if store.startswith("sqlite:///") and not path.is_file():
-        print(f"error: nothing is logged yet in {path}: forestlab run logs.", file=sys.stderr)
+        print(f"error: nothing is logged yet in {path}: run something first.", file=sys.stderr)
         return 1
     ids = _ids_of_file(path) if store.startswith("sqlite:///") else {}
     print("starting the MLflow UI (some seconds; Ctrl-C ends it):", file=sys.stderr)
@@ -89,7 +89,7 @@ def _id_at_server(uri: str, name: str) -> str | None:
 def _port(given: list[str]) -> str:
     """The last that was given, as --port 5001, --port=5001 or -p 5001."""
     port = PORT
-    for word, following in zip(given, [*given[1:], PORT], strict=True):
+    for word, following in zip(given, [*given[1:], PORT], strict=False):
         if word in ("--port", "-p"):
             port = following
         elif word.startswith("--port="):

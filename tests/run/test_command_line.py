@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from mlflow import MlflowClient
 from omegaconf import OmegaConf
 
-from forestlab.config import ConfigError
+from forestlab import __version__
+from forestlab import config as configs
+from forestlab.config import ConfigError, TrackingConfig
 from forestlab.run import checks
 from forestlab.run import command as run
 from forestlab.run.job import Result
 from forestlab.run.mistakes import MISTAKES, PACKAGES, one_line
+from forestlab.spelling import most_like
 
 FREE = [
     "dataset=iris",
@@ -111,7 +114,7 @@ def test_hydra_hands_the_same_values_to_the_jobs(monkeypatch):
     assert run.main(["dataset=csv", f"dataset.path={path}", "-m", target]) == 0
     assert [config.dataset.target for config, _ in handed] == texts
     assert {config.dataset.path for config, _ in handed} == {path}
-    assert [name for _, name in handed] == [f"forest csv dataset.target={text}" for text in texts]
+    assert [name for _, name in handed] == [f"forest none.csv dataset.target={t}" for t in texts]
 
 
 def test_what_refers_to_another_key_is_looked_up():
@@ -189,6 +192,72 @@ def test_a_name_tells_the_last_word_on_a_key():
     assert run.job_name(config, run.parsed(said)) == "forest iris max_depth=5 ~search"
 
 
+def test_what_was_typed_is_never_what_was_meant():
+    assert most_like("path", ["path", "paths"]) == "paths"
+    assert most_like("path", ["path"]) is None
+
+
+def test_a_number_may_be_the_name_of_a_file_of_ones_own(home, capsys):
+    (home / "model").mkdir()
+    (home / "model/7.yaml").write_text("defaults: [forest]\n")
+    assert run.main([*FREE, "--config-dir", str(home), "model=7"]) == 2
+    assert "model=7 is read as a number: call it 7.yaml with a letter before." in told_of(capsys)
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ("~/a.csv", "{home}/a.csv"),
+        ("/x/~/a.csv", "/x/~/a.csv"),
+        ('"~/a b.csv"', "{home}/a b.csv"),
+    ],
+)
+def test_a_path_may_begin_at_home(given, path, home, monkeypatch):
+    monkeypatch.setenv("HOME", str(home))
+    if "/~/" in given:  # as Hydra takes it
+        given = quoted(given)
+    (config,) = run.jobs(["dataset=csv", f"dataset.path={given}"])
+    assert config.dataset.path == path.format(home=home)
+    monkeypatch.setenv("FORESTLAB_HOME", "~/here")
+    assert configs.home() == home / "here"
+    assert configs.store_uri(TrackingConfig(uri="sqlite:///~/a.db")) == f"sqlite:///{home}/a.db"
+
+
+def test_several_paths_may_begin_at_home(home, monkeypatch):
+    monkeypatch.setenv("HOME", str(home))
+    swept = run.jobs(["dataset=csv", "-m", "dataset.path=~/a.csv,~/b.csv"])
+    assert [config.dataset.path for config in swept] == [f"{home}/a.csv", f"{home}/b.csv"]
+
+
+def test_a_file_names_its_runs_and_is_the_same_wherever_it_lies(home, monkeypatch):
+    rows = "\n".join(f"{k};{k % 7};{'yes' if k % 3 else 'no'}" for k in range(40))
+    for folder in ("here", "there"):
+        (home / folder).mkdir()
+        (home / folder / "mine.csv").write_text(f"a;b;answer\n{rows}\n")
+    small = ["dataset=csv", "n_estimators=2", "study=off", "tracking=lean", "resume=true"]
+    monkeypatch.chdir(home / "here")
+    paths = ["mine.csv", f"{home}/there/mine.csv", "../here/mine.csv"]
+    results = [run.perform([*small, f"dataset.path={path}"]).results[0] for path in paths]
+    assert [result.status for result in results] == ["FINISHED", "SKIPPED", "SKIPPED"]
+    assert {result.name for result in results} == {"forest mine.csv n_estimators=2"}
+    (found,) = MlflowClient(f"sqlite:///{home / 'mlflow.db'}").search_runs(["1"])
+    assert found.data.tags["dataset"] == "mine.csv"
+    assert found.inputs.dataset_inputs[0].dataset.source == f"file:{home}/here/mine.csv"
+    other = run.perform([*small, "dataset.path=mine.csv", "dataset.target=b"]).results[0]
+    assert other.status == "FINISHED"
+
+
+def test_openml_names_its_runs():
+    (config,) = run.jobs(["dataset=openml", "dataset.openml_name=credit-g"])
+    said = run.parsed(["dataset=openml", "dataset.openml_name=credit-g", "seed=3"])
+    assert run.job_name(config, said) == "forest credit-g seed=3"
+
+
+def test_versions_are_forestlabs(capsys):
+    assert run.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith(f"forestlab {__version__} (")
+
+
 # ---- mistakes ----------------------------------------------------------------------------------
 
 WRONG = [
@@ -197,6 +266,10 @@ WRONG = [
     ("datset=iris", "no option 'datset': did you mean dataset?"),
     ("model.maxdepth=3", "no option 'model.maxdepth': did you mean max_depth?"),
     ("maxfeatures=3", "no option 'maxfeatures': did you mean model.max_features?"),
+    ("path=x", "no option 'path': did you mean dataset.path?"),
+    ("target=x", "no option 'target': did you mean dataset.target?"),
+    ("name=x", "did you mean criterion.name, dataset.name, "),
+    ("model.seed=1", "no option 'model.seed': did you mean seed?"),
     ("colour=red", "no option 'colour': the top level has dataset, model"),
     ("++max_dept=1", "no option 'max_dept': did you mean max_depth?"),
     ("+max_dept=1", "no option 'max_dept': did you mean max_depth?"),
@@ -234,6 +307,8 @@ WRONG = [
     ("--help model=forst", "no model=forst: choose"),
     ("--config-name=foo", "Cannot find primary config 'foo'."),
     ("--config-dir=/nowhere", "--config-dir: there is no folder /nowhere."),
+    ("--config-dir=~/nowhere", f"--config-dir: there is no folder {Path.home() / 'nowhere'}."),
+    ("-cd ~/nowhere", f"--config-dir: there is no folder {Path.home() / 'nowhere'}."),
     ("--config-path=/nowhere", "your own configs join with --config-dir."),
     ("--experimental-rerun=/nowhere", "--experimental-rerun is not for runs of forestlab"),
     # values
@@ -242,6 +317,8 @@ WRONG = [
     ("-m seed=0,x", "seed=x: Value 'x' of type 'str' could not be converted to Integer"),
     ("n_estimators=null", "n_estimators=null: field 'n_estimators' is not Optional"),
     ("n_estimators=0", "n_estimators must be a whole number of at least 1; got 0"),
+    ("n_estimators=1000000000000", "n_estimators=1000000000000 is more than can be grown: at most"),
+    ("dataset=twonorm dataset.n_samples=100000000000000", "dataset=twonorm does not fit into the"),
     ("-m max_depth=1,-2", "max_depth must be a whole number of at least 1 or None; got -2"),
     ("resume=maybe", "resume=maybe: Value 'maybe' is not a valid bool"),
     ("seed=-1", "seed must be a whole number from 0 to 2**32 - 1; got -1."),
@@ -284,6 +361,12 @@ WRONG = [
     # files and places
     ("dataset=csv", "dataset.path"),
     ("dataset=csv dataset.path=/none.csv", "dataset.path=/none.csv is not a file"),
+    (
+        "dataset=csv dataset.path=~/none.csv",
+        f"(looked at {Path.home() / 'none.csv'})",
+    ),
+    ("tracking.name=x", "tracking.name=x is not one of mlflow, lean, none: choose by tracking=…."),
+    ("tracking.uri=sqlite:///~/", f"must name a file; got 'sqlite:///{Path.home()}/'"),
     ("tracking.uri=foo/bar", "tracking.uri must begin with one of sqlite"),
     ("tracking.uri=http://127.0.0.1:1", "no MLflow server answers at http://127.0.0.1:1"),
     ("tracking.uri=sqlite:///", "tracking.uri must name a file; got 'sqlite:///'"),

@@ -176,7 +176,7 @@ def test_tables_fit_the_window_and_keep_what_differs(width, capsys, monkeypatch)
 def test_where_there_is_room_nothing_is_shortened(capsys):
     terminal.summary([result("forest iris seed=1"), result("forest iris seed=2", "FAILED")], None)
     head, first, second = capsys.readouterr().out.splitlines()
-    assert head.split() == ["run", "status", *METRICS]
+    assert head.split() == ["run", "status", *list(METRICS)[:3], "chosen_depth", "seconds_fit"]
     assert first.startswith("forest iris seed=1  finished ")
     assert second.startswith("forest iris seed=2  failed ")
 
