@@ -5,10 +5,12 @@ The page is built from what is in the folder, so making one experiment keeps the
 
 import json
 import math
+import struct
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from forestlab.compare import page
 
@@ -44,6 +46,7 @@ def whole(folder: Path, texts: list[dict[str, Any]]) -> str:
         worst=_worst,
         interval=_interval,
         table=lambda name: _csv(folder / f"{name}.csv"),
+        size=lambda name: _size(folder / f"{name}.png"),
     )
 
 
@@ -66,6 +69,16 @@ def _worst(verdicts: list[dict[str, Any]]) -> str:
     """The outcome that an experiment's mark shows."""
     outcomes = {verdict["outcome"] for verdict in verdicts}
     return next((word for word in ("not held", "undecided") if word in outcomes), "held")
+
+
+def _size(path: Path) -> Markup:
+    """Width and height of a picture as an image has them, so that the page does not jump when it
+    comes to be shown; nothing if it is not there."""
+    if not path.exists():
+        return Markup()
+    with open(path, "rb") as file:
+        width, height = struct.unpack(">II", file.read(24)[16:])
+    return Markup(f'width="{width}" height="{height}"')
 
 
 # ---- parts of a section ------------------------------------------------------------------------

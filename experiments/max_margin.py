@@ -10,7 +10,8 @@ from experiments import LoggedRun, above, below, every, exactly
 from experiments._paper import banded, log_scale, paper
 from experiments._regions import draw_plane, plane, plane_entries, training_rows
 from experiments._statistics import over_seeds
-from forestlab.datasets.toys import GAP, margin
+from forestlab.datasets import toys
+from forestlab.datasets.toys import GAP
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import COLOURS, DASHES, LINE, dress
 from forestlab.figures.words import number_scale
@@ -103,7 +104,7 @@ def way_of(run: LoggedRun) -> str:
 def line_of(X: np.ndarray, y: np.ndarray, way: str) -> Line:
     """The line of maximum margin: of those that cut a column, or of all if sums are cut."""
     if way != "oblique":
-        return Line(margin(X, y).line, 0.0)
+        return Line(toys.margin(X, y).line, 0.0)
     (across, along), offset = widest(X, y)
     return Line(-offset / across, -along / across)
 
@@ -149,19 +150,19 @@ def draw(table):
     by_way = [Entry(name, colour, marker="o") for name, colour in WAYS.values()]
     by_way.append(Entry("bands: ± 1 sd of seeds", "none"))
     figure, (above, middle, below) = paper(
-        "Two clouds, 100 rows: forests of 243 trees, and how far a forest's boundary is from the "
-        "line of maximum margin",
+        "Distance of a forest's boundary from the line of maximum margin, two clouds of 100 rows",
         [[1.9] * 4, [4.2] * 2, [4.2] * 2],
         [1.9, 2.1, 2.1],
         right=max(map(inches_beside, (regions, by_rho, by_way))),
     )
     for ax, ((way, bootstrap), name) in zip(above, DRAWN.items(), strict=True):
         found = planes[way, bootstrap]
-        draw_plane(ax, found, f"ρ = 3, {name}")
+        draw_plane(ax, found, name)
         height = np.array(found.extent[2:])
         ax.plot(line_of(found.points, found.labels, way).at(height), height, color="black",
                 linewidth=1.2, linestyle=DASHES)  # fmt: skip
-    legend_beside(above[-1], [*regions, Entry("dashed: the line", "none")])
+    told = ("ρ = 3, 243 trees", "dashed: the line")
+    legend_beside(above[-1], [*regions, *(Entry(text, "none") for text in told)])
     three = table[table["rho"] == 3]
     parts = {rho: table[(table["rho"] == rho) & (table["way"] == "midway")] for rho in RHOS}
     _draw_curves(middle, {rho: (parts[rho], RHOS[rho]) for rho in RHOS}, "cuts midway")
@@ -174,18 +175,20 @@ def draw(table):
 
 def _draw_curves(row, parts: dict, what: str) -> None:
     """How the distance falls with trees, on all rows and on bootstraps."""
-    groups = [
-        part.groupby(["bootstrap", "n_trees"])["distance"].mean() for part, _ in parts.values()
-    ]
-    highest = max(group.max() for group in groups)
+    groups = [part.groupby(["bootstrap", "n_trees"])["distance"] for part, _ in parts.values()]
+    spreads = [group.std(ddof=1).fillna(0.0) for group in groups]
+    pairs = list(zip(groups, spreads, strict=True))
+    lowest = min(0.0, *((group.mean() - spread).min() for group, spread in pairs))
+    highest = max(GAP / 2, *((group.mean() + spread).max() for group, spread in pairs))
+    margin = 0.04 * (highest - lowest)
     for ax, bootstrap in zip(row, (False, True), strict=True):
         for part, colour in parts.values():
             banded(ax, part[part["bootstrap"] == bootstrap], "n_trees", "distance", colour)
         ax.axhline(GAP / 2, color=LINE, linewidth=1.0, linestyle=DASHES)
         rows = "bootstraps" if bootstrap else "all rows"
-        note = f"{what}, {rows}; dashed: the nearest row's"
+        note = f"{what}, {rows}; dashed: the nearest row"
         dress(ax, "number of trees", "distance from the line", note)
-        ax.set_ylim(-0.02, 1.15 * highest)
+        ax.set_ylim(lowest - margin, highest + margin)
         log_scale(ax, "x", SIZES)
         number_scale(ax, "y")
 

@@ -48,14 +48,14 @@ def composed(*overrides: str):
 
 
 class Logged:
-    """What a home's store holds."""
+    """What a home's store holds in an experiment."""
 
-    def __init__(self, home: Path):
-        self.home = home
+    def __init__(self, home: Path, experiment: str = "forestlab"):
+        self.home, self.experiment = home, experiment
         self.client = MlflowClient(f"sqlite:///{home / 'mlflow.db'}")
 
     def runs(self, condition: str = ""):
-        experiment = self.client.get_experiment_by_name("forestlab")
+        experiment = self.client.get_experiment_by_name(self.experiment)
         return self.client.search_runs(
             [experiment.experiment_id], condition, order_by=["attributes.start_time ASC"]
         )

@@ -1,6 +1,7 @@
 """The MLflow UI as a person sees it, in a real browser."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -23,6 +24,7 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+SWEEP = ("tracking.model=false", "n_estimators=3", "-m", "max_depth=1,3")
 PATIENCE = 60_000  # ms; the page loads megabytes of script on a machine that does other things
 
 
@@ -57,8 +59,9 @@ def ui_command(port: int) -> list[str]:
 def served(tmp_path_factory):
     """A home with a run, and a server that shows it: (address, home)."""
     home = tmp_path_factory.mktemp("ui")
-    done = command("dataset=iris", "n_estimators=5", home=home)
-    assert done.returncode == 0, done.stderr
+    for words in (["dataset=iris", "n_estimators=5"], ["dataset=wine", *SWEEP]):
+        done = command(*words, home=home)
+        assert done.returncode == 0, done.stderr
     port = free_port()
     with (home / "server.log").open("w") as log:
         server = subprocess.Popen(
@@ -90,13 +93,13 @@ def _wait_for(address: str, log: Path) -> None:
 
 def test_a_run_can_be_logged_to_a_server(served):
     address, home = served
-    options = ["dataset=wine", "n_estimators=3", f"tracking.uri={address}"]
+    options = ["dataset=diabetes", "n_estimators=3", f"tracking.uri={address}"]
     done = command(*options, home=home)
     assert done.returncode == 0, done.stderr
     assert address in done.stdout
-    (run,) = MlflowClient(address).search_runs(["1"], "tags.dataset = 'wine'")
+    (run,) = MlflowClient(address).search_runs(["1"], "tags.dataset = 'diabetes'")
     assert run.info.status == "FINISHED"
-    assert run.data.metrics["accuracy/test"] > 0.5
+    assert run.data.metrics["r2/test"] > 0.0
 
 
 def test_the_browser_shows_the_run(served, page):
@@ -117,3 +120,65 @@ def test_the_browser_shows_the_run(served, page):
         " || document.querySelector('.js-plotly-plot image') !== null"
     )
     assert page.get_by_text("confusion/test.png").count() > 0
+
+
+# ---- where to look -----------------------------------------------------------------------------
+
+
+def test_the_ui_tells_where_the_runs_are(served, page):
+    """The address that it prints shows the runs, and not the page on language models."""
+    address, home = served
+    told = (home / "server.log").read_text()
+    (link,) = re.findall(r"http\S+/runs\?\S+", told)
+    assert link.startswith(f"{address}/#/experiments/1/runs?")
+    page.goto(link)
+    page.get_by_text("forest iris n_estimators=5").first.wait_for()
+    assert page.get_by_text("Sessions", exact=True).count() == 0  # of the other half of the UI
+
+
+def look(uri: str, home: Path):
+    """`forestlab ui` where runs are logged to another's server."""
+    return subprocess.run(
+        [sys.executable, "-m", "forestlab", "ui"],
+        env=environment(home) | {"MLFLOW_TRACKING_URI": uri},
+        cwd=home, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+
+def test_of_a_server_it_says_where_to_look(served):
+    address, home = served
+    done = look(f"{address}/", home)
+    assert done.returncode == 0
+    assert f"{address}/#/experiments/1/runs?" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_server_that_does_not_answer_is_one_line(tmp_path):
+    done = look(f"http://127.0.0.1:{free_port()}", tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: no MLflow server answers at http://127.0.0.1:")
+    assert done.stderr.count("\n") == 1
+
+
+# ---- a sweep -----------------------------------------------------------------------------------
+
+
+def test_the_browser_shows_a_sweep(served, page):
+    """Its description with links that lead to the children, and its page in a sandbox."""
+    address, _ = served
+    client = MlflowClient(address)
+    (parent,) = client.search_runs(["1"], "tags.kind = 'sweep'")
+    here = f"{address}/#/experiments/1/runs/{parent.info.run_id}"
+    page.goto(here)
+    page.get_by_text("Swept:").first.wait_for()
+    best = client.get_run(parent.data.tags["best_run"])
+    page.locator(f"a[href$='{best.info.run_id}']").last.click()
+    page.wait_for_url(f"**/{best.info.run_id}*")
+    page.get_by_role("heading", name=best.info.run_name).first.wait_for()
+
+    page.goto(f"{here}/artifacts/report.html")
+    frame = page.frame_locator("iframe[sandbox]")
+    frame.get_by_role("heading", name="Sweep").first.wait_for()
+    picture = frame.get_by_role("img", name="accuracy against max_depth, wine")
+    picture.wait_for()
+    assert picture.evaluate("image => image.complete && image.naturalWidth > 500")

@@ -41,7 +41,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         if row.verdict != "changed":
             allowed = f"{row.allowed:.2g}" if row.allowed == row.allowed else "–"
     return (
-        f"  {row.metric}",
+        f"  {row.metric.removeprefix('summary/')}",
         number(row.recorded),
         number(row.new),
         shift,

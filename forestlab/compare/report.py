@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,14 @@ CSV = [
     "task", "dataset", "metric", "baseline", "level", "variant", "seeds", "mean", "std", "low",
     "high", "pairs", "difference", "difference_low", "difference_high", "p", "p_holm",
 ]  # fmt: skip
+BOUNDS: dict[str, tuple[float, float | None]] = {  # between which a metric is
+    "accuracy": (0.0, 1.0),
+    "balanced_accuracy": (0.0, 1.0),
+    "log_loss": (0.0, None),
+    "brier": (0.0, 2.0),
+    "rmse": (0.0, None),
+    "mae": (0.0, None),
+}
 CSV_MARK = ",".join(CSV)
 
 
@@ -75,7 +83,8 @@ def text(table: Table) -> str:
 def letters(table: Table) -> pd.DataFrame:
     """The summary in letters, with as many decimals as the largest mean has in four digits.
 
-    `half` and `difference_half` are half the widths of the intervals.
+    `low` and `high` do not go beyond what the metric can be, as Student's interval may; `half` and
+    `difference_half` are half the widths of the intervals.
     """
     summary = table.summary
     largest = float(summary["mean"].abs().max())
@@ -84,7 +93,8 @@ def letters(table: Table) -> pd.DataFrame:
     def write(numbers: pd.Series, sign: str = "") -> pd.Series:
         return numbers.map(lambda x: "" if np.isnan(x) else f"{x:{sign}.{decimals}f}")
 
-    written = summary[["mean", "std", "low", "high"]].apply(write)
+    ends = summary[["low", "high"]].clip(*BOUNDS.get(table.metric.split("/")[0], (None, None)))
+    written = summary[["mean", "std"]].join(ends).apply(write)
     written["half"] = write(summary["high"] - summary["mean"])
     for name in ("difference", "difference_low", "difference_high"):
         written[name] = write(summary[name], "+")
@@ -163,19 +173,20 @@ def _summary(table: Table) -> str:
         "variant": own.index,
         "seeds": own["seeds"],
         "mean": own["mean"],
-        "standard deviation": own["std"],
+        "sd": own["std"],
         f"{level} interval": _range(own["low"], own["high"]),
     }
     if len(own) > 1:
+        others = own.drop(index=table.baseline)
+        # A column that says what another does would push the last ones off a narrow window.
+        columns |= {} if others["pairs"].equals(others["seeds"]) else {"pairs": own["pairs"]}
         columns |= {
-            "pairs": own["pairs"],
             "difference": own["difference"],
-            f"{level} interval of it": _range(own["difference_low"], own["difference_high"]),
+            f"its {level} interval": _range(own["difference_low"], own["difference_high"]),
             "p": own["p_holm"],
-            "": table.holds_zero.map({True: "0 is within", False: ""}),
         }
     shown = pd.DataFrame(columns, own.index)
-    return page.table(shown, right=[name for name in columns if name not in ("variant", "")])
+    return page.table(shown, right=[name for name in columns if name != "variant"])
 
 
 def _range(low: pd.Series, high: pd.Series) -> pd.Series:
@@ -206,7 +217,7 @@ def _intervals(table: Table):
         others["difference_low"].to_numpy(),
         others["difference_high"].to_numpy(),
         f"difference in {table.metric}",
-        f"Difference from {table.baseline}, {table.dataset}",
+        f"Difference in {table.metric} from {table.baseline}: {table.dataset}",
         f"better on the {side}; {100.0 * table.level:g} % intervals over pairs of seeds",
     )
 
@@ -215,9 +226,9 @@ def _curves(table: Table, store):
     from forestlab import figures
 
     metric, _, split = table.metric.partition("/")
-    return figures.banded_curves(
-        seed_curves(table, store), metric, f"Over depth, {table.dataset}", split
-    )
+    title = f"{table.metric} by depth: {table.dataset}"
+    better: Literal["higher", "lower"] = "higher" if table.higher else "lower"
+    return figures.banded_curves(seed_curves(table, store), metric, title, split, better)
 
 
 def seed_curves(table: Table, store) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ one each; report.html.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,8 @@ import pandas as pd
 
 from forestlab.compare import swept, variants
 from forestlab.compare.swept import Sweep
-from forestlab.study.part import Number
+from forestlab.study.metrics import METRICS
+from forestlab.study.part import Number, steps
 from forestlab.study.targets import key_names
 
 MOST_BYTES = 2_900_000  # of a page
@@ -47,7 +48,7 @@ def tell(folder: Path, store, name: str, experiment: str, runs: Sequence[Any], d
     if len(sweeps) != 1:
         return Told(note, [], "")
     best = sweeps[0].best()
-    return Told(note, [*_numbers_of(best), *_curve(sweeps[0])], best["run_id"])
+    return Told(note, [*_numbers_of(store, best), *_curve(sweeps[0])], best["run_id"])
 
 
 def _row(run) -> dict:
@@ -92,10 +93,19 @@ def _draw(folder: Path, store, name: str, experiment: str, named: dict[str, Swee
 # ---- numbers -----------------------------------------------------------------------------------
 
 
-def _numbers_of(best: pd.Series) -> list[Number]:
-    """The best child's own, as they stand last."""
-    metrics = {key: best[key] for key in best.index if key.startswith("metrics.")}
-    return [Number(key.removeprefix("metrics."), float(value)) for key, value in metrics.items()]
+def _numbers_of(store, best: pd.Series) -> Iterator[Number]:
+    """The best child's own: metrics at every depth, and the last value of all others."""
+    from forestlab import tracking
+
+    for column in best.index:
+        name = column.removeprefix("metrics.")
+        if name == column or best[column] != best[column]:
+            continue
+        if name.split("/")[0] in METRICS:
+            curve = tracking.curve(store, best["run_id"], name)
+            yield from (number for number in steps(name, curve) if number.value == number.value)
+        else:
+            yield Number(name, float(best[column]))
 
 
 def _curve(sweep: Sweep) -> list[Number]:
@@ -114,7 +124,7 @@ def _curve(sweep: Sweep) -> list[Number]:
 # ---- the note ----------------------------------------------------------------------------------
 
 
-def _note(store, name: str, runs: Sequence[Any], sweeps: Sequence[Sweep], draws: bool):
+def _note(store, name: str, runs: Sequence[Any], sweeps: Sequence[Sweep], draws: bool) -> list[str]:
     """Lines of Markdown, as many as MLflow keeps."""
     counts = pd.Series([run.info.status.lower() for run in runs]).value_counts()
     told = ", ".join(f"{n} {status}" for status, n in counts.items()) or "no run"
@@ -131,7 +141,7 @@ def _note(store, name: str, runs: Sequence[Any], sweeps: Sequence[Sweep], draws:
     return [*lines, *last] if sweeps else lines
 
 
-def _told_of(store, sweeps: Sequence[Sweep]):
+def _told_of(store, sweeps: Sequence[Sweep]) -> Iterator[str]:
     """Of each data set what was swept, the best run, and a table of all, best first."""
     for sweep in sweeps:
         values = {key: sweep.values(k) for k, key in enumerate(sweep.keys)}
@@ -148,7 +158,7 @@ def _told_of(store, sweeps: Sequence[Sweep]):
         yield ""
 
 
-def _rows(store, sweep: Sweep):
+def _rows(store, sweep: Sweep) -> Iterator[str]:
     runs = sweep.table.runs
     wanted = {f"{sweep.metric}/{split}": split for split in ("valid", "test", "oob")}
     wanted |= {"summary/chosen_depth": "chosen depth", "summary/seconds_fit": "seconds to fit"}

@@ -24,6 +24,7 @@ from forestlab.core.tasks import TASKS
 
 PARAM, TASK = "params.", "tags.task"
 DIGEST = "tags.dataset_digest"
+PATH = f"{PARAM}dataset.path"
 SEEDS = [f"{PARAM}{key}" for key in configs.SEEDS]
 DATA = f"{PARAM}dataset."
 PATH = f"{DATA}path"

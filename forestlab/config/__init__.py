@@ -17,6 +17,7 @@ nothing changed: it agrees.
 
 from forestlab.config.keys import (
     AUTO,
+    DOCUMENTS,
     GROUPS,
     SEEDS,
     STUDIES,
@@ -61,6 +62,7 @@ from forestlab.config.said import (
 
 __all__ = [
     "AUTO",
+    "DOCUMENTS",
     "GROUPS",
     "NO_RESULT",
     "SEEDS",

@@ -141,6 +141,7 @@ GROUPS = ("dataset", "model", "criterion", *OPTIONS, "pruning", "task", "study",
 TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume", "plugins")
 SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat
 STUDIES = ("auto", "full", "light", "off")
+DOCUMENTS = "forestlab/documents"  # the MLflow experiment of documents' figures
 AUTO = "auto"  # what a name says that is decided by the data, or by how the run was started
 
 

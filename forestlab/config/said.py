@@ -172,11 +172,8 @@ def agree(params: Mapping[str, str], config) -> bool:
     Of what was left open, `auto`, a run logs the decision, which follows from its data.
     """
     said = {key: param_text(value) for key, value in deciding(config).items()}
-    return all(
-        text == AUTO or params.get(key, text) == text
-        for key, text in said.items()
-        if key not in FOUND_BY
-    )
+    told = [key for key, text in said.items() if key not in FOUND_BY and text != AUTO]
+    return all(params.get(key, said[key]) == said[key] for key in told)
 
 
 def data_name(dataset: DatasetConfig) -> str:

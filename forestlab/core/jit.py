@@ -5,17 +5,23 @@ the GIL, cached on disk. Numba itself only notices an edit of the file that hold
 so a changed criterion in another file would leave the old kernel in place. The cache folder is
 therefore named by a hash of all of core's source, and a kernel that is made with functions of other
 files, such as a user's own criterion, is kept in a folder named by a hash of these too. Numba also
-lets two processes that save kernels
-at once give both the same file, so that one would be called in the other's place: here they take
-turns.
+lets two processes that save kernels at once give both the same file, so that one would be called in
+the other's place: here they take turns.
+
+Nor does numba doubt its files: a damaged one fails for ever, or runs. Here a file of machine code
+is named by a hash of what is in it, and the index of a function's files ends with one. What is not
+as it was written, or cannot be read, is dropped and compiled anew; what cannot be written, as on a
+full disk, is not kept.
 
 fastmath is off everywhere: NaN means missing here, and sums must not be reordered.
 """
 
 import contextlib
 import hashlib
+import io
 import logging
 import os
+import pickle
 import shutil
 import tempfile
 import threading
@@ -32,7 +38,7 @@ except ImportError:  # not a Unix
     fcntl = None  # type: ignore[assignment]
 
 import numba
-from numba.core import event
+from numba.core import caching, event
 from numba.extending import register_jitable
 
 from forestlab.core.lowering import PartCompiler, add_eight, add_two, hold, prefetch
@@ -60,7 +66,6 @@ jitable = register_jitable(
 )
 
 config: Any = numba.config
-_deciding = threading.Lock()
 _purposes: dict[int, str] = {}  # id of a kernel's Python function → what it is for
 
 
@@ -73,6 +78,9 @@ def core_version() -> str:
     return source.hexdigest()[:16]
 
 
+# ---- where kernels are kept --------------------------------------------------------------------
+
+
 @cache
 def cache_folder() -> Path:
     """Where this version of the core keeps its compiled kernels."""
@@ -80,8 +88,10 @@ def cache_folder() -> Path:
     try:
         return _writable(_base() / name)
     except (OSError, RuntimeError):  # no place to write, or no home
-        # One's own and nobody else's: numba's index is a pickle.
-        return Path(tempfile.mkdtemp(prefix="forestlab-")) / name
+        with contextlib.suppress(OSError):
+            # One's own and nobody else's: numba's index is a pickle.
+            return Path(tempfile.mkdtemp(prefix="forestlab-")) / name
+    return Path(os.devnull) / name  # which cannot be made: nothing is kept
 
 
 def _base() -> Path:
@@ -90,9 +100,9 @@ def _base() -> Path:
 
 
 def _writable(folder: Path) -> Path:
-    """The folder, made if need be. Where it cannot be written numba would choose another, stale."""
+    """The folder, made if need be, if it can be written to."""
     is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
+    _made(folder)
     with tempfile.TemporaryFile(dir=folder):
         os.utime(folder)  # a folder is as old as its last use
     if is_new:
@@ -100,46 +110,45 @@ def _writable(folder: Path) -> Path:
     return folder
 
 
+def _made(folder: Path) -> Path:
+    """A folder of our own, whatever stood in its place or was forbidden there."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        _drop(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        folder.chmod(0o700)
+    return folder
+
+
+def _drop(path: Path) -> None:
+    """Remove a file or folder, if that is possible."""
+    with contextlib.suppress(OSError):  # another process may do the same
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
 def _forget_unused(base: Path) -> None:
     """Remove the kernels of versions that nobody has used for a while."""
     for folder in base.glob("kernels-*"):
-        with contextlib.suppress(OSError):  # another process may do the same
+        with contextlib.suppress(OSError):
             if time.time() - folder.stat().st_mtime > KEPT_FOR:
-                shutil.rmtree(folder)
+                _drop(folder)
 
 
 @contextlib.contextmanager
 def _turn() -> Iterator[None]:
     """Have the cache folder to oneself, among processes that do the same."""
-    cache_folder().mkdir(parents=True, exist_ok=True)
-    with open(cache_folder() / "turn", "w") as file:
-        if fcntl is not None:
-            with contextlib.suppress(OSError):  # a file system without locks
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(OSError):  # a file system that is full, or without locks
+            path = _made(cache_folder()) / "turn"
+            if path.is_dir():
+                _drop(path)
+            file = held.enter_context(open(path, "w"))
+            if fcntl is not None:
                 fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
         yield
-
-
-def _save_in_turn(made: Any) -> None:
-    """Have a compiled function save its kernels only when no other process does."""
-    save = made._cache.save_overload
-
-    def save_overload(*arguments) -> None:
-        with _turn():
-            save(*arguments)
-
-    made._cache.save_overload = save_overload
-
-
-@contextlib.contextmanager
-def _cached_in(folder: Path) -> Iterator[None]:
-    """Numba picks a function's cache folder while decorating: point it at ours meanwhile."""
-    with _deciding:
-        before = config.CACHE_DIR
-        config.CACHE_DIR = str(folder)
-        try:
-            yield
-        finally:
-            config.CACHE_DIR = before
 
 
 def _folder_for(function: Callable) -> Path:
@@ -166,6 +175,132 @@ def _files_of(function: Callable, seen: set[int]) -> set[Path]:
     return files
 
 
+# ---- how they are kept -------------------------------------------------------------------------
+
+
+class _Files(caching.IndexDataCacheFile):
+    """The files of one function: an index, and one of machine code for each signature.
+
+    The number in a file's name is a hash of what is in it, so that no two processes, nor one that
+    is killed between two files, can have an index name the code of another signature.
+    """
+
+    def save(self, key, data) -> None:
+        content, names = self._dump(data), self._load_index()
+        names[key] = self._data_name(_hash(content))
+        with self._open_for_write(self._data_path(names[key])) as file:
+            file.write(content)
+        self._save_index(names)
+        index = Path(self._index_path)
+        for path in index.parent.glob(f"{index.stem}.*"):  # left by an index or a process before
+            if path.name not in (index.name, *names.values()):
+                _drop(path)
+
+    def _load_index(self) -> dict:
+        path = Path(self._index_path)
+        try:
+            content = _read(path)
+            if content[-8:] != _seal(content[:-8]):
+                raise ValueError("it is not as it was written")
+            return super()._load_index()  # which does not look at what follows a pickle
+        except FileNotFoundError:
+            return {}
+        except Exception:  # pickle has a dozen for what it does not understand
+            _drop(path)
+            return {}
+
+    def _load_data(self, name: str) -> Any:
+        path = Path(self._data_path(name))
+        try:
+            content = _read(path)
+            if self._data_name(_hash(content)) != name:
+                raise ValueError("it is not as it was written")
+            return pickle.loads(content)
+        except Exception as error:
+            _drop(path)
+            raise FileNotFoundError(path) from error  # as numba expects
+
+    @contextlib.contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+        path = Path(filepath)
+        if path.is_dir():
+            _drop(path)
+        with super()._open_for_write(filepath) as file, io.BytesIO() as content:
+            yield content
+            whole = content.getvalue()
+            file.write(whole + _seal(whole) if path.name == self._index_name else whole)
+
+
+def _read(path: Path) -> bytes:
+    """What is in a file; of a pipe or a folder nothing, at once."""
+    return path.read_bytes() if path.is_file() or not path.exists() else b""
+
+
+def _hash(content: bytes) -> int:
+    return int.from_bytes(_seal(content), "big")
+
+
+def _seal(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()[:8]
+
+
+class _Place(caching.UserProvidedCacheLocator):
+    """Numba's word for where the files of a function are. It would take another folder, where they
+    may be stale, if this one cannot be written to when the function is made."""
+
+    def __init__(self, function: Callable, file: str):
+        self._py_file, self._lineno = file, function.__code__.co_firstlineno
+        folder = _folder_for(function)
+        self._cache_path = str(folder / self.get_suitable_cache_subpath(file))
+
+    @classmethod
+    def from_function(cls, py_func: Callable, py_file: str) -> "_Place":
+        return cls(py_func, py_file)
+
+    def ensure_cache_path(self) -> None:
+        folder = Path(self._cache_path)
+        _made(folder.parent)
+        _made(folder)
+
+
+class _Placed(caching.CompileResultCacheImpl):
+    _locator_classes = [_Place]  # noqa: RUF012
+
+
+class _Kept(caching.FunctionCache):
+    """The kernels of one function on disk. Nothing that goes wrong there is an error: what is not
+    found is compiled."""
+
+    _impl_class = _Placed
+
+    def __init__(self, function: Callable):
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig, target_context) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            logger.debug("a kernel could not be loaded from %s", self._cache_path, exc_info=True)
+            return None
+
+    def save_overload(self, sig, data) -> None:
+        try:
+            with _turn():
+                super().save_overload(sig, data)
+        except Exception as error:
+            _say_not_kept(getattr(error, "strerror", None) or str(error))
+
+
+@cache
+def _say_not_kept(reason: str) -> None:
+    logger.warning("forestlab: compiled kernels cannot be kept (%s): %s", reason, cache_folder())
+
+
+# ---- making them -------------------------------------------------------------------------------
+
+
 def kernel(purpose: str = "", allocates: bool = True) -> Callable:
     """Decorator: compile an entry point.
 
@@ -176,11 +311,10 @@ def kernel(purpose: str = "", allocates: bool = True) -> Callable:
 
     def decorate(function: Callable) -> Callable:
         _purposes[id(function)] = purpose
-        with _cached_in(_folder_for(function)):
-            options: Any = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": allocates}
-            made = numba.njit(**options)(function)
+        options: Any = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
+        made: Any = numba.njit(**options)(function)
         if not config.DISABLE_JIT:
-            _save_in_turn(made)
+            made._cache = _Kept(function)
         return made
 
     return decorate

@@ -10,22 +10,17 @@ from forestlab.figures.bias import bias_variance_curve
 from forestlab.figures.calibration import reliability_diagram
 from forestlab.figures.compare import interval_plot
 from forestlab.figures.confusion import confusion
-from forestlab.figures.curves import (
-    aligned,
-    banded_curves,
-    depth_curve,
-    overlaid_curves,
-    size_curve,
-)
+from forestlab.figures.curves import aligned, banded_curves, overlaid_curves
 from forestlab.figures.density import density_maps
 from forestlab.figures.importance import importance, two_importances
 from forestlab.figures.intervals import coverage_curve, prediction_band
 from forestlab.figures.pruning import alpha_curve
 from forestlab.figures.regions import decision_regions
+from forestlab.figures.splits import depth_curve, size_curve
 from forestlab.figures.stopping import StoppingLine, stopping_curves
 from forestlab.figures.strength import residual_curve, strength_curve
-from forestlab.figures.style import SPLIT_COLOURS, save
-from forestlab.figures.surface import surface_map, surface_maps
+from forestlab.figures.style import SPLIT_COLOURS, SPLIT_ROWS, save
+from forestlab.figures.surface import surface_maps
 from forestlab.figures.sweep import Measured, Swept, swept_lines, swept_map
 from forestlab.figures.tree import draw_tree, tree_picture
 from forestlab.figures.uncertainty import uncertainty_classification, uncertainty_regression
@@ -33,6 +28,7 @@ from forestlab.figures.voters import voters_curve
 
 __all__ = [
     "SPLIT_COLOURS",
+    "SPLIT_ROWS",
     "Measured",
     "StoppingLine",
     "Swept",
@@ -56,7 +52,6 @@ __all__ = [
     "size_curve",
     "stopping_curves",
     "strength_curve",
-    "surface_map",
     "surface_maps",
     "swept_lines",
     "swept_map",

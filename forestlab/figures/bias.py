@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from forestlab.core.prune import best_depth
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
 from forestlab.figures.style import dress, panels, say_empty, shorten
-from forestlab.figures.words import number_scale
+from forestlab.figures.words import number_scale, plain
 
 HEIGHT = 3.2  # inches
 WIDEST, NARROWEST = 3.4, 2.5  # of a panel
@@ -47,8 +47,8 @@ SQUARES = (
     Part("variance", "variance", VARIANCE),
 )
 KINDS: dict[Kind, ErrorParts] = {
-    "squared": ErrorParts("squared error", SQUARES),
-    "brier": ErrorParts("Brier score", SQUARES),
+    "squared": ErrorParts("squared error (squared units of the target)", SQUARES),
+    "brier": ErrorParts("Brier score (0: best, 2: worst)", SQUARES),
     "labels": ErrorParts(
         "share of wrong labels",
         (
@@ -65,8 +65,9 @@ def bias_variance_curve(variants: Mapping[str, Any], title: str, kind: Kind = "s
 
     Parameters
     ----------
-    variants : name → an object with an array over depth for each part of the kind, for `error`,
-        their sum, and for `measured`, the error on drawn targets, which may be None
+    variants : name, or "" if there is but one → an object with an array over depth for each part of
+        the kind, for `error`, their sum, and for `measured`, the error on drawn targets, which may
+        be None
     kind : "squared" has the parts `noise`, `bias2` and `variance`, "brier" the same; "labels" has
         `noise`, `bias_effect` and `variance_effect`
 
@@ -154,5 +155,5 @@ def _draw_measured(ax: Axes, measured: np.ndarray | None) -> None:
 def _note(name: str, error: np.ndarray) -> str:
     """The variant, and the depth at which it is expected to do best."""
     best = best_depth(error, higher_is_better=False)
-    told = "" if best is None else f": {error[best]:.3g} at its best depth, {best}"
-    return f"{shorten(name, NAME_LETTERS)}{told}"
+    told = [] if best is None else [f"{plain(error[best], 3)} at its best depth, {best}"]
+    return ": ".join([shorten(name, NAME_LETTERS) or "expected error", *told])

@@ -11,12 +11,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
-from forestlab.figures.style import COLOURS, DASHES, LINE, dress, panels, say_empty, shorten
-from forestlab.figures.words import number_scale, scale
+from forestlab.figures.style import (
+    COLOURS,
+    DASHES,
+    LINE,
+    dress,
+    overlaid_widths,
+    panels,
+    say_empty,
+    shorten,
+)
+from forestlab.figures.words import number_scale, numbers, scale
 
 SQUARE = 3.3  # inches, a side of the diagram
 STRIP, GAP = 0.8, 0.15  # of the counts below it, and between the two
 BY_DEPTH = 4.6
+LEAST_ROWS = 0.7  # where the logarithmic scale of rows begins, so that one row is seen
 NAME_LETTERS = 24
 MARKERS = "osD^vP"
 FEW_DEPTHS = 40  # longer curves have no markers
@@ -49,7 +59,7 @@ def reliability_diagram(
     """
     if depth is None:
         depth = max((len(one["ece"]) for one in curves.values()), default=1) - 1
-    looks = zip(cycle(COLOURS), cycle(MARKERS), _widths(len(curves)), strict=False)
+    looks = zip(cycle(COLOURS), cycle(MARKERS), overlaid_widths(len(curves)), strict=False)
     shown = [
         _curve(combiner, arrays, depth, *look)
         for (combiner, arrays), look in zip(curves.items(), looks, strict=True)
@@ -61,11 +71,6 @@ def reliability_diagram(
     _errors(errors, shown, depth)
     legend_beside(errors, entries)
     return figure
-
-
-def _widths(n: int) -> np.ndarray:
-    """In points; where lines run on each other, the later and thinner leave the others' edges."""
-    return np.linspace(1.4 + 0.8 * min(n - 1, 4), 1.4, n)
 
 
 def _curve(
@@ -93,38 +98,45 @@ def _diagram(ax: Axes, strip: Axes, curves: list[Reliability], depth: int) -> No
     n_rows = max((curve.rows.sum() for curve in curves), default=0)
     note = f"depth {depth}, {n_rows:.0f} rows; dashed: right as often as confident"
     dress(ax, "", "share of rows that are right", note if n_rows else "")
-    dress(strip, "confidence: the probability of the top label", "share of rows")
+    dress(strip, "confidence: the probability of the top label", "rows")
     if not n_rows:
         say_empty(strip, "")
         return say_empty(ax)
     ax.plot([0.0, 1.0], [0.0, 1.0], color=LINE, linewidth=1.0, linestyle=DASHES, zorder=1.5)
     for k, curve in enumerate(curves):
-        _points(ax, curve, n_rows)
-        _bars(strip, curve, n_rows, k, len(curves))
+        _points(ax, curve, n_rows, DASHES if k else "-")
+        _bars(strip, curve, k, len(curves))
     for panel in (ax, strip):
         panel.set_xlim(0.0, 1.0)
     ax.set_ylim(0.0, 1.0)
     number_scale(ax, "y")
     scale(ax, "x", np.linspace(0.0, 1.0, 6), [""] * 6)  # the strip's numbers are those of both
     number_scale(strip, "x")
-    number_scale(strip, "y", 3)
+    strip.set_yscale("log")
+    strip.set_ylim(LEAST_ROWS, 1.5 * n_rows)
+    counts = 10.0 ** np.arange(0.0, np.log10(1.5 * n_rows))
+    scale(strip, "y", counts, numbers(counts))
 
 
-def _points(ax: Axes, curve: Reliability, n_rows: int) -> None:
-    """A line through the bins that have rows; the more of them, the larger the bin's point."""
+def _points(ax: Axes, curve: Reliability, n_rows: int, dashes) -> None:
+    """A line through the bins that have rows; the more of them, the larger the bin's point.
+
+    Points are hollow, and all lines but the first dashed: one on another leaves both in sight.
+    """
     held, look = curve.rows > 0, curve.look
     x, y = curve.confidence[held], curve.accuracy[held]
-    ax.plot(x, y, color=look.colour, linewidth=look.width, clip_on=False)
-    area = 16.0 + 100.0 * curve.rows[held] / n_rows
-    ax.scatter(x, y, area, color=look.colour, marker=look.marker, clip_on=False, zorder=2.5)
+    ax.plot(x, y, color=look.colour, linewidth=look.width, linestyle=dashes, clip_on=False)
+    area = 12.0 * look.width + 100.0 * curve.rows[held] / n_rows
+    ax.scatter(x, y, area, edgecolors=look.colour, facecolors="none", linewidths=1.3,
+               marker=look.marker, clip_on=False, zorder=2.5)  # fmt: skip
 
 
-def _bars(ax: Axes, curve: Reliability, n_rows: int, k: int, n_curves: int) -> None:
+def _bars(ax: Axes, curve: Reliability, k: int, n_curves: int) -> None:
     """Those of all curves stand side by side in a bin."""
     n_bins = len(curve.rows)
     width = 0.8 / (n_bins * n_curves)
     left = (np.arange(n_bins) + 0.1) / n_bins + k * width
-    ax.bar(left, curve.rows / n_rows, width, color=curve.look.colour, align="edge")
+    ax.bar(left, curve.rows, width, color=curve.look.colour, align="edge")
 
 
 def _errors(ax: Axes, curves: list[Reliability], depth: int) -> None:

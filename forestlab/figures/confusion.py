@@ -11,13 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from forestlab.figures.style import DPI, NO_VALUE, SMALL, dress, ink, panels, shorten
+from forestlab.figures.style import DPI, NO_VALUE, SMALL, dress, ink, panels, told_apart
 from forestlab.figures.words import Words, scale, text_width, x_depth
 
 NUMBERED = 20  # classes; with more, cells have colours only
 ROOMY = 8  # classes; with more, cells have room for four letters only
 NAMED = 40  # classes; with more, only some have their name at the axis
-NAME_LETTERS = 16
+NAME_LETTERS = 20
 COLOURS = colormaps["Blues"].with_extremes(bad=NO_VALUE)
 
 
@@ -36,7 +36,7 @@ def confusion(matrix: np.ndarray, classes: Sequence[Any], title: str) -> Figure:
     """
     counts = np.asarray(matrix, np.float64)
     n_classes = len(counts)
-    names = [shorten(name, NAME_LETTERS) for name in classes]
+    names = told_apart(classes, NAME_LETTERS)
     size = SMALL if n_classes <= NUMBERED else SMALL - 1.5
     cell = _cell_pixels(n_classes) / DPI
     width = max(text_width(name, size) for name in names) / 72.0

@@ -1,12 +1,12 @@
-"""A metric against depth, or against the number of trees.
+"""A metric of many runs against depth.
 
-A *split* is the rows that a curve was measured on: train, valid, test or oob (out of bag). Each
-has one colour and one marker in every picture.
-"""
+Runs that do equally well run on each other: the first are drawn broadest, at the bottom, so that
+those above leave them an edge. What is near the best is shown again in a panel of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -14,95 +14,44 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
-from forestlab.figures.style import (
-    COLOURS,
-    DASHES,
-    LINE,
-    SPLIT_COLOURS,
-    SPLIT_MARKERS,
-    dress,
-    panels,
-    shorten,
-)
-from forestlab.figures.words import number_scale, scale
+from forestlab.figures.style import COLOURS, Better, dress, overlaid_widths, panels, shorten
+from forestlab.figures.words import number_scale
+from forestlab.figures.zoom import near
 
 PANEL = (5.4, 3.4)  # inches
-FEW_TREES = 50  # with more, the axis is logarithmic
+PAIR = 4.4  # the width of each of two panels
 FEW_POINTS = 40  # longer curves have no markers
+FEW_DEPTHS = 5  # with fewer, a closer look shows no more
 LEGEND_LINES = 20  # a column
 MOST_NAMED = 39  # curves in a legend
 NAME_LETTERS = 34
 BANDED = 3  # seeds; with fewer, a standard deviation says little
 
-
-def depth_curve(
-    curves: Mapping[str, np.ndarray],
-    metric: str,
-    title: str,
-    chosen: int | None = None,
-    judge: str = "",
-) -> Figure:
-    """A metric against the depth at which the trees are cut.
-
-    Parameters
-    ----------
-    curves : split → (max_depth + 1,) values at depth 0, 1, …; NaN where there is none
-    metric : its name, the label of the vertical axis
-    title : what is shown, and of which run
-    chosen : the depth to mark
-    judge : the split on which it is best
-    """
-    figure, (ax,) = panels(title, [PANEL[0]], PANEL[1], right=1.15)
-    _draw_splits(ax, {split: (np.arange(len(y)), y) for split, y in _arrays(curves).items()})
-    note = ""
-    if chosen is not None:
-        note = _mark(ax, _arrays(curves), chosen, f", best on {judge}" if judge else "", metric)
-    dress(ax, "depth", metric, note)
-    _whole_steps(ax, 0, max(map(len, curves.values()), default=1) - 1)
-    number_scale(ax, "y")
-    return figure
-
-
-def size_curve(
-    n_trees: np.ndarray, curves: Mapping[str, np.ndarray], metric: str, title: str
-) -> Figure:
-    """A metric against the number of trees.
-
-    Parameters
-    ----------
-    n_trees : (k,) rising
-    curves : split → (k,) values of the forests of so many trees; NaN where there is none
-    """
-    sizes = np.asarray(n_trees)
-    figure, (ax,) = panels(title, [PANEL[0]], PANEL[1], right=1.15)
-    values = _arrays(curves)
-    _draw_splits(ax, {split: (sizes, y) for split, y in values.items()})
-    known = [f"{split} {y[-1]:.4g}" for split, y in values.items() if np.isfinite(y[-1])]
-    trees = "1 tree" if sizes[-1] == 1 else f"{sizes[-1]} trees"
-    dress(ax, "number of trees", metric, f"with {trees}: {', '.join(known)}" if known else "")
-    if sizes[-1] > FEW_TREES:
-        _logarithmic(ax, sizes[0], sizes[-1])
-    else:
-        _whole_steps(ax, int(sizes[0]), int(sizes[-1]))
-    number_scale(ax, "y")
-    return figure
+Limits = tuple[float, float]
 
 
 def overlaid_curves(
-    curves: Mapping[str, np.ndarray], metric: str, title: str, split: str = "test"
+    curves: Mapping[str, np.ndarray],
+    metric: str,
+    title: str,
+    split: str = "test",
+    better: Better | None = None,
 ) -> Figure:
     """One metric of many runs against depth, on one split.
 
     Parameters
     ----------
     curves : label of the run → (its max_depth + 1,) values; NaN where there is none
+    better : which values of the metric are the better ones; with it what is near them is shown too
     """
     values = _arrays(curves)
     names = [shorten(label, NAME_LETTERS) for label in values]
-    figure, ax, colours = _runs_panel(names, title)
-    for y, colour in zip(values.values(), colours, strict=True):
-        _draw_run(ax, y, colour)
-    _dress_runs(ax, f"{metric} ({split})", list(values.values()))
+    closer = _near_best(list(values.values()), better)
+    figure, axes, looks = _runs_panels(names, title, closer)
+    for ax in axes:
+        for y, look in zip(values.values(), looks, strict=True):
+            _draw_run(ax, y, *look)
+    _dress_runs(axes, f"{metric} ({split})", list(values.values()), closer)
     return figure
 
 
@@ -111,6 +60,7 @@ def banded_curves(
     metric: str,
     title: str,
     split: str = "test",
+    better: Better | None = None,
 ) -> Figure:
     """One metric of several variants against depth, each the mean over its seeds.
 
@@ -118,6 +68,7 @@ def banded_curves(
     ----------
     curves : label of the variant → (n_seeds, max_depth + 1) values, or a list of curves of any
         lengths; they are `aligned`
+    better : as of `overlaid_curves`
 
     Notes
     -----
@@ -130,18 +81,16 @@ def banded_curves(
         f"{shorten(label, NAME_LETTERS)} ({len(y)} seed{'s' * (len(y) != 1)})"
         for label, y in values.items()
     ]
-    figure, ax, colours = _runs_panel(names, title)
-    means = []
-    for y, colour in zip(values.values(), colours, strict=True):
-        mean, spread = _mean_and_spread(y)
-        if len(y) >= BANDED:
-            ax.fill_between(np.arange(len(mean)), mean - spread, mean + spread, color=colour,
-                            alpha=0.2, linewidth=1.0)  # fmt: skip
-        elif len(y) > 1:
-            ax.plot(y.T, color=colour, linewidth=0.7)
-        _draw_run(ax, mean, colour)
-        means.append(mean)
-    _dress_runs(ax, f"{metric} ({split})", means, _seeds_note([len(y) for y in values.values()]))
+    told = [_mean_and_spread(y) for y in values.values()]
+    means = [mean for mean, _ in told]
+    closer = _near_best(means, better)
+    figure, axes, looks = _runs_panels(names, title, closer)
+    for ax in axes:
+        for y, (mean, spread), look in zip(values.values(), told, looks, strict=True):
+            _draw_seeds(ax, y, mean, spread, look[0])
+            _draw_run(ax, mean, *look)
+    note = _seeds_note([len(y) for y in values.values()])
+    _dress_runs(axes, f"{metric} ({split})", means, closer, note)
     return figure
 
 
@@ -177,49 +126,50 @@ def _arrays(curves: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: np.asarray(values, np.float64) for name, values in curves.items()}
 
 
-def _draw_splits(ax: Axes, curves: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
-    entries = []
-    for split, (x, y) in curves.items():
-        colour = SPLIT_COLOURS.get(split, LINE)
-        marker = _marker(SPLIT_MARKERS.get(split, "v"), y)
-        ax.plot(x, y, color=colour, linewidth=1.6, label=split, marker=marker, markersize=3.5)
-        name = split if np.isfinite(y).any() else f"{split}: none"
-        entries.append(Entry(name, colour, marker=marker))
-    legend_beside(ax, entries)
+def _near_best(curves: list[np.ndarray], better: Better | None) -> Limits | None:
+    """Limits around the best and the last values of all curves."""
+    known = [y for y in curves if np.isfinite(y).any()]
+    if better is None or max(map(len, known), default=0) < FEW_DEPTHS:
+        return None
+    best = np.nanmin if better == "lower" else np.nanmax
+    ends = [end for y in known for end in (float(best(y)), float(y[np.isfinite(y)][-1]))]
+    return near(ends, np.concatenate(known))
 
 
-def _mark(ax: Axes, curves: dict[str, np.ndarray], depth: int, why: str, metric: str) -> str:
-    """Mark a depth and, there, the value on test; returns it in words."""
-    ax.axvline(depth, color=LINE, linewidth=1.0, linestyle=DASHES, zorder=1.5)
-    words = f"depth {depth}{why}"
-    test = curves.get("test", np.empty(0))
-    if depth < len(test) and np.isfinite(test[depth]):
-        ax.plot([depth], [test[depth]], linestyle="none", marker="o", markersize=10.0,
-                markerfacecolor="none", markeredgecolor=SPLIT_COLOURS["test"],
-                markeredgewidth=1.4)  # fmt: skip
-        words += f": test {metric} {test[depth]:.4g}"
-    return words
-
-
-def _runs_panel(names: list[str], title: str) -> tuple[Figure, Axes, list]:
-    """A panel with a legend of runs beside it; and their colours."""
-    colours = _run_colours(len(names))
-    entries = [Entry(*pair) for pair in zip(names, colours, strict=True)][:MOST_NAMED]
+def _runs_panels(
+    names: list[str], title: str, closer: Limits | None
+) -> tuple[Figure, list[Axes], list[tuple[Any, float]]]:
+    """One panel or two with a legend of runs beside them; and the runs' colours and widths."""
+    colours, n = _run_colours(len(names)), len(names)
+    widths = overlaid_widths(n).tolist() if n <= len(COLOURS) else [1.4] * n
+    looks = list(zip(colours, widths, strict=True))
+    entries = [Entry(name, *look) for name, look in zip(names, looks, strict=True)][:MOST_NAMED]
     if len(names) > MOST_NAMED:
         entries.append(Entry(f"… {len(names) - MOST_NAMED} more", "none"))
     height = max(PANEL[1], 0.2 * min(len(entries), LEGEND_LINES))
     right = inches_beside(entries, LEGEND_LINES)
-    figure, (ax,) = panels(title, [PANEL[0]], height, right=right)
-    legend_beside(ax, entries, LEGEND_LINES)
-    return figure, ax, colours
+    figure, axes = panels(title, [PAIR] * 2 if closer else [PANEL[0]], height, right=right)
+    legend_beside(axes[-1], entries, LEGEND_LINES)
+    return figure, axes, looks
 
 
-def _draw_run(ax: Axes, y: np.ndarray, colour) -> None:
+def _draw_seeds(ax: Axes, y: np.ndarray, mean: np.ndarray, spread: np.ndarray, colour) -> None:
+    """A band, or of few seeds each of them."""
+    if len(y) >= BANDED:
+        ax.fill_between(np.arange(len(mean)), mean - spread, mean + spread, color=colour,
+                        alpha=0.2, linewidth=1.0)  # fmt: skip
+    elif len(y) > 1:
+        ax.plot(y.T, color=colour, linewidth=0.7)
+
+
+def _draw_run(ax: Axes, y: np.ndarray, colour, width: float) -> None:
     # The same forest cut at several depths gives curves that run on each other: the shorter on
     # top, and a mark where each ends.
     above = 2.0 + 1.0 / max(len(y), 1)
-    ax.plot(y, color=colour, linewidth=1.4, marker=_marker("o", y), markersize=3.0, zorder=above)
-    ax.plot(np.arange(len(y))[-1:], y[-1:], "o", color=colour, markersize=6.0, zorder=above)
+    ax.plot(y, color=colour, linewidth=width, marker=_marker("o", y), markersize=1.6 + width,
+            zorder=above)  # fmt: skip
+    ax.plot(np.arange(len(y))[-1:], y[-1:], "o", color=colour, markersize=4.6 + width,
+            zorder=above)  # fmt: skip
 
 
 def _mean_and_spread(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -240,10 +190,20 @@ def _seeds_note(n_seeds: list[int]) -> str:
     return "; ".join(note for note, applies in notes.items() if applies)
 
 
-def _dress_runs(ax: Axes, label: str, curves: list[np.ndarray], note: str = "") -> None:
-    dress(ax, "depth", label, note)
-    _whole_steps(ax, 0, max(map(len, curves), default=1) - 1)
-    number_scale(ax, "y")
+def _dress_runs(
+    axes: list[Axes],
+    label: str,
+    curves: list[np.ndarray],
+    closer: Limits | None,
+    note: str = "",
+) -> None:
+    for ax, told in zip(axes, (note, "the same, near the best"), strict=False):
+        dress(ax, "depth", label, told)
+        _whole_steps(ax, 0, max(map(len, curves), default=1) - 1)
+    if closer:
+        axes[1].set_ylim(closer)
+    for ax in axes:
+        number_scale(ax, "y")
 
 
 def _marker(marker: str, y: np.ndarray) -> str:
@@ -261,13 +221,3 @@ def _whole_steps(ax: Axes, first: int, last: int) -> None:
     margin = 0.03 * (last - first) if last > first else 0.5
     ax.set_xlim(first - margin, last + margin)
     number_scale(ax, "x", 10, integer=True)
-
-
-def _logarithmic(ax: Axes, first: int, last: int) -> None:
-    ax.set_xscale("log")
-    margin = (last / first) ** 0.03 if last > first else 2.0
-    ax.set_xlim(first / margin, last * margin)
-    steps = np.array([step * 10**power for power in range(10) for step in (1, 2, 5)])
-    steps = steps[(steps >= first) & (steps <= last)]
-    places = steps if len(steps) > 1 else np.unique([first, last])
-    scale(ax, "x", places, [str(place) for place in places])

@@ -24,6 +24,7 @@ from forestlab.figures.style import (
     NO_VALUE,
     OTHER,
     dress,
+    overlaid_widths,
     panels,
     say_empty,
     shorten,
@@ -37,7 +38,10 @@ POINT = "#777777"
 BAND = to_rgba(MAIN, 0.25)
 
 Kind = Literal["interval", "set"]
-WIDTH = {"interval": "mean width of an interval", "set": "mean number of classes in a set"}
+WIDTH = {
+    "interval": "mean width of an interval (units of the target)",
+    "set": "mean size of a set (number of classes)",
+}
 Points = tuple[np.ndarray, np.ndarray]
 Limits = tuple[float, float]
 
@@ -58,18 +62,21 @@ def coverage_curve(
     coverage : method → (L,) share of truths covered; NaN where there is none
     width : method → (L,) mean width of intervals, or size of sets; infinite ones are not drawn
     kind : what is measured
-    remarks : method → words after its name, such as of how many rows it has intervals
+    remarks : method → words after its name, such as of how it is made and of how many rows
     """
     x = np.asarray(levels, np.float64)
+    looks = zip(cycle(COLOURS), cycle(MARKERS), overlaid_widths(len(coverage)), strict=False)
     entries = {
-        name: Entry(_named(name, remarks), colour, marker=marker)
-        for name, colour, marker in zip(coverage, cycle(COLOURS), cycle(MARKERS), strict=False)
+        name: Entry(_named(name, remarks), colour, line, marker)
+        for name, (colour, marker, line) in zip(coverage, looks, strict=True)
     }
     right = inches_beside(list(entries.values()))
     figure, axes = panels(title, [3.6, 3.6], 3.4, right=right)
-    dress(axes[0], "level", "share covered", "dashed: as promised; above: too careful")
+    level = f"level: the share that {kind}s promise to cover"
+    dress(axes[0], level, f"share of rows whose {kind} holds the truth",
+          "dashed: as promised; above: too careful")  # fmt: skip
     endless = any(np.isinf(values).any() for values in width.values())
-    dress(axes[1], "level", WIDTH[kind], "infinite means are not drawn" if endless else "")
+    dress(axes[1], level, WIDTH[kind], "infinite means are not drawn" if endless else "")
     if not len(x) or not coverage:
         for ax in axes:
             say_empty(ax, "nothing measured")
@@ -91,6 +98,7 @@ def prediction_band(
     title: str,
     truth: Points | None = None,
     remarks: Mapping[str, str] | None = None,
+    names: tuple[str, str] = ("feature", "target"),
 ) -> Figure:
     """What methods say of a target that depends on one feature, side by side.
 
@@ -104,16 +112,18 @@ def prediction_band(
     train_points : feature and target of the training rows, each (n,)
     truth : feature and target without noise, if known, each (k,)
     remarks : method → words after its name
+    names : of feature and target
     """
     if len(bands) > MOST_BANDS:
         raise ValueError(f"at most {MOST_BANDS} methods stand side by side; got {len(bands)}.")
+    feature, target = (shorten(name, NAME_LETTERS) for name in names)
     order = np.argsort(x, kind="stable")
     x, mean = (np.asarray(values, np.float64)[order] for values in (x, mean))
     ends = {name: np.array(band, np.float64)[:, order] for name, band in bands.items()}
     ends = ends or {"no intervals": np.full((2, len(x)), np.nan)}
     lines = [("forest", x, mean, MAIN)]
     if truth is not None:
-        lines.insert(0, ("truth", *truth, OTHER))
+        lines.append(("truth, without noise", *truth, OTHER))
     entries = [Entry("training rows", POINT, 0.0, "o"), Entry("interval", BAND, 8.0)]
     entries += [Entry(label, colour) for label, _, _, colour in lines]
     if any(np.isnan(band).any() for band in ends.values()):
@@ -129,7 +139,7 @@ def prediction_band(
         for label, places, values, colour in lines:
             marker = "o" if len(places) == 1 else ""
             ax.plot(places, values, color=colour, linewidth=1.6, label=label, marker=marker)
-        dress(ax, "feature", "target", _named(name, remarks))
+        dress(ax, feature, target, _named(name, remarks))
         _frame(ax, across, up)
     legend_beside(axes[-1], entries)
     return figure
@@ -160,7 +170,8 @@ def _curves(
     for name, values in curves.items():
         y = np.asarray(values, np.float64)
         ax.plot(x, np.where(np.isfinite(y), y, np.nan), color=entries[name].colour, label=name,
-                marker=entries[name].marker, linewidth=1.6, markersize=4.5)  # fmt: skip
+                marker=entries[name].marker, linewidth=entries[name].width,
+                markersize=3.0 + entries[name].width)  # fmt: skip
     margin = 0.03 * np.ptp(x) or 0.05
     _frame(ax, (x.min() - margin, x.max() + margin), up, 8)
 

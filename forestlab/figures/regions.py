@@ -16,7 +16,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from forestlab.figures.legend import PITCH, Entry, inches_beside, legend_beside
-from forestlab.figures.style import NO_VALUE, dress, ink, panels, shorten
+from forestlab.figures.style import NO_VALUE, dress, ink, panels, shorten, told_apart
 from forestlab.figures.tree import CLASS_COLOURS
 from forestlab.figures.words import number_scale, scale
 
@@ -125,8 +125,8 @@ def _draw_points(ax: Axes, points: np.ndarray, labels: np.ndarray, colours: np.n
 
 def _entries(classes: Sequence[Any], colours: np.ndarray, shown: int, n: int) -> list[Entry]:
     entries = [
-        Entry(shorten(name, NAME_LETTERS), tuple(colour), width=8.0)
-        for name, colour in zip(classes, colours, strict=True)
+        Entry(name, tuple(colour), width=8.0)
+        for name, colour in zip(told_apart(classes, NAME_LETTERS), colours, strict=True)
     ][:MOST_NAMED]
     if len(classes) > MOST_NAMED:
         entries.append(Entry(f"… {len(classes) - MOST_NAMED} more", "none"))

@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from forestlab.figures.legend import Entry, inches_beside, legend_beside
-from forestlab.figures.style import COLOURS, dress, panels
-from forestlab.figures.words import number_scale, scale
+from forestlab.figures.logarithmic import log_scale
+from forestlab.figures.style import COLOURS, SPLIT_ROWS, dress, panels
+from forestlab.figures.words import number_scale, plain
+from forestlab.figures.zoom import near
 
 PANEL = (4.2, 3.8)  # inches
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 RINGS = 8.0, 2.5  # points: the first, and how much wider each next one is, so that none hides one
-STEPS = [step * 10**power for power in range(10) for step in (1, 2, 5)]
-NEAR = 0.08  # of what the metric ranges over: how far around the rings the second panel reaches
 
 
 class StoppingLine(NamedTuple):
@@ -30,34 +30,34 @@ class StoppingLine(NamedTuple):
 
 
 def stopping_curves(
-    lines: Mapping[str, StoppingLine], metric: str, split: str, title: str, judge: str = ""
+    lines: Mapping[str, StoppingLine], metric: str, title: str, judge: str = ""
 ) -> Figure:
     """A metric against the mean number of leaves of a tree, a line for each rule.
 
     Parameters
     ----------
     lines : by the name of the rule's parameter
-    split : the rows on which the metric is told
+    metric : its name and unit
+    title : what is shown, of which rows and which run
     judge : the split on which each rule's value is chosen
     """
     entries = [
         Entry(_label(name, line), colour, marker=marker)
         for (name, line), colour, marker in zip(lines.items(), COLOURS, MARKERS, strict=False)
     ]
-    drawn = [line for line in lines.values() if np.isfinite(line.values).any()]
-    widths = [PANEL[0]] * (2 if drawn else 1)
-    figure, axes = panels(title, widths, PANEL[1], right=inches_beside(entries), gap=0.75)
+    closer = _near_chosen(list(lines.values()))
+    widths = [PANEL[0]] * (2 if closer else 1)
+    figure, axes = panels(title, widths, PANEL[1], right=inches_beside(entries))
     for ax in axes:
         for place, (line, entry) in enumerate(zip(lines.values(), entries, strict=True)):
             _draw_line(ax, line, entry, RINGS[0] + RINGS[1] * place)
-    rings = f"rings: the value that is best on {judge}" if judge else ""
-    sizes = np.concatenate([line.n_leaves for line in lines.values()])
-    _scale_leaves(axes[0], sizes.min(), sizes.max())
-    if drawn:
-        _zoom(axes[1], drawn)
+    rows = SPLIT_ROWS.get(judge, judge)
+    rings = f"rings: chosen by {rows}; in the legend: value and result" if judge else ""
+    log_scale(axes[0], "x", np.concatenate([line.n_leaves for line in lines.values()]))
+    if closer:
+        _draw_closer(axes[1], list(lines.values()), closer)
     for ax, note in zip(axes, (rings, "the same, near the best"), strict=False):
-        label = f"{metric} ({split})" if ax is axes[0] else ""
-        dress(ax, "leaves of a tree, on the average", label, note)
+        dress(ax, "leaves of a tree, mean (logarithmic)", metric, note)
         number_scale(ax, "y")
     legend_beside(axes[-1], entries)
     return figure
@@ -67,7 +67,8 @@ def _label(name: str, line: StoppingLine) -> str:
     """The rule, and the value that is chosen with what it gives."""
     if line.chosen is None:
         return name
-    return f"{name} {line.of_rule[line.chosen]:.3g}: {line.values[line.chosen]:.4g}"
+    value, gives = plain(line.of_rule[line.chosen], 3), plain(line.values[line.chosen])
+    return f"{name} {value}: {gives}"
 
 
 def _draw_line(ax: Axes, line: StoppingLine, entry: Entry, ring: float) -> None:
@@ -79,23 +80,15 @@ def _draw_line(ax: Axes, line: StoppingLine, entry: Entry, ring: float) -> None:
                 markeredgecolor=entry.colour, markeredgewidth=1.4, zorder=3.0)  # fmt: skip
 
 
-def _zoom(ax: Axes, lines: list[StoppingLine]) -> None:
-    """On the values that are chosen, and those of whole trees."""
-    ends = [(-1 if line.chosen is None else line.chosen, -1) for line in lines]
-    near = np.array([line.values[list(end)] for line, end in zip(lines, ends, strict=True)])
-    every = np.concatenate([line.values for line in lines])
-    around = NEAR * float(np.nanmax(every) - np.nanmin(every)) or 1.0
-    low, high = np.nanmin(near) - around, np.nanmax(near) + around
-    sizes = np.concatenate([line.n_leaves for line in lines])
-    _scale_leaves(ax, sizes[(every >= low) & (every <= high)].min(), sizes.max())
-    ax.set_ylim(low, high)
+def _near_chosen(lines: list[StoppingLine]) -> tuple[float, float] | None:
+    """Limits around the values that are chosen, and those of whole trees."""
+    drawn = [line for line in lines if np.isfinite(line.values).any()]
+    ends = [(-1 if line.chosen is None else line.chosen, -1) for line in drawn]
+    wanted = [float(line.values[k]) for line, pair in zip(drawn, ends, strict=True) for k in pair]
+    return near(wanted, np.concatenate([line.values for line in drawn])) if drawn else None
 
 
-def _scale_leaves(ax: Axes, least: float, most: float) -> None:
-    ax.set_xscale("log")
-    margin = (most / least) ** 0.05 if most > least else 1.5
-    ax.set_xlim(least / margin, most * margin)
-    places = [step for step in STEPS if least / margin <= step <= most * margin]
-    if len(places) > 7:
-        places = [place for place in places if str(place)[0] == "1"]
-    scale(ax, "x", np.array(places), [f"{place:,}" for place in places])
+def _draw_closer(ax: Axes, lines: list[StoppingLine], limits: tuple[float, float]) -> None:
+    every, sizes = (np.concatenate(part) for part in list(zip(*lines, strict=True))[1::-1])
+    log_scale(ax, "x", sizes[(every >= limits[0]) & (every <= limits[1])])
+    ax.set_ylim(limits)

@@ -15,7 +15,6 @@ from forestlab.figures.style import (
     MAIN,
     OTHER,
     SPLIT_COLOURS,
-    WRONG,
     dress,
     panels,
     say_empty,
@@ -24,6 +23,7 @@ from forestlab.figures.words import number_scale, scale
 
 PANEL = (4.2, 3.2)  # inches
 FEW_POINTS = 40  # longer curves have no markers
+BOUND, WIDE = "#F5B7A6", 6.0  # the bound is broad and pale: what runs on it is seen above it
 
 
 class Curve(NamedTuple):
@@ -31,6 +31,7 @@ class Curve(NamedTuple):
     values: np.ndarray  # (n_depths,)
     colour: str
     marker: str
+    width: float = 1.6  # points
 
 
 def strength_curve(
@@ -49,10 +50,10 @@ def strength_curve(
     """
     figure, (left, right) = panels(title, [PANEL[0]] * 2, PANEL[1])
     pair = [Curve("strength", _array(strength), MAIN, "o"), _correlation(correlation)]
-    _draw(left, pair, "mean margin, correlation")
+    _draw(left, pair, "strength (mean margin of votes), correlation")
     _linear(left, pair)
-    curves = [Curve("bound", _array(bound), WRONG, "v"), *_error("error", error)]
-    _draw(right, curves, "error rate, or its bound (void above 1)")
+    curves = [Curve("Breiman's bound", _array(bound), BOUND, "", WIDE), *_error("error", error)]
+    _draw(right, curves, "error rate (share of rows); a bound above 1 is void")
     _logarithmic(right, curves)
     return figure
 
@@ -77,13 +78,13 @@ def residual_curve(
         root = np.sqrt(_array(bound))
     curves = [
         Curve("trees, mean", _array(tree_rmse), MAIN, "o"),
-        Curve("bound, of many trees", root, WRONG, "v"),
+        Curve("bound: of ever more trees", root, BOUND, "", WIDE),
         *_error("forest", error),
     ]
-    _draw(left, curves, "root mean squared error")
+    _draw(left, curves, "root mean squared error (units of the target)")
     _linear(left, curves)
     alone = [_correlation(correlation)]
-    _draw(right, alone, "correlation of residuals")
+    _draw(right, alone, "correlation of the trees' residuals")
     _linear(right, alone)
     return figure
 
@@ -108,10 +109,10 @@ def _array(values) -> np.ndarray:
 def _draw(ax: Axes, curves: list[Curve], y: str) -> None:
     """Curves with a legend, which one alone does not need."""
     entries = []
-    for name, values, colour, marker in curves:
+    for name, values, colour, marker, width in curves:
         marker = marker if len(values) <= FEW_POINTS else ""
-        ax.plot(values, color=colour, linewidth=1.6, label=name, marker=marker, markersize=3.5)
-        entries.append(Entry(name, colour, marker=marker))
+        ax.plot(values, color=colour, linewidth=width, label=name, marker=marker, markersize=3.5)
+        entries.append(Entry(name, colour, width, marker))
     if len(entries) > 1:
         legend_above(ax, entries)
     dress(ax, "depth", y)

@@ -10,7 +10,7 @@ import struct
 import textwrap
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,7 +19,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
 
-from forestlab.figures.words import numbers, scale
+from forestlab.figures.words import numbers, plain, scale
+
+Better = Literal["higher", "lower"]  # which values of a metric are the better ones
 
 DPI = 100
 TITLE = 11.0  # font sizes
@@ -28,11 +30,18 @@ SMALL = 8.5
 TITLE_LETTERS = 10.5  # an inch holds at least as many
 LINE = "#555555"
 NO_VALUE = "#E0E0E0"  # paper of what is not defined
+SAME = 1e-9  # of the greatest: values that differ by less are equal but for rounding
 DASHES = (0.0, (4.0, 3.0))
 
 # Of Paul Tol's vibrant scheme, and near-black for the split that decides.
 SPLIT_COLOURS = {"train": "#0077BB", "valid": "#EE7733", "test": "#222222", "oob": "#009988"}
 SPLIT_MARKERS = {"train": "o", "valid": "s", "test": "D", "oob": "^"}
+SPLIT_ROWS = {
+    "train": "training rows",
+    "valid": "validation rows",
+    "test": "test rows",
+    "oob": "out-of-bag rows",
+}
 # Paul Tol's bright scheme, with a darker grey, and black.
 COLOURS = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#777777", "#000000")
 MAIN, WRONG, OTHER = "#4477AA", "#CC3311", "#EE7733"
@@ -92,6 +101,12 @@ def dress(ax: Axes, x: str, y: str, note: str = "") -> None:
         ax.spines[side].set_color(LINE)
 
 
+def overlaid_widths(n: int) -> np.ndarray:
+    """Of n lines, in points: where they run on each other, the later and thinner leave the edges of
+    those below in sight."""
+    return np.linspace(1.4 + 0.7 * min(n - 1, 3), 1.4, n)
+
+
 def say_empty(ax: Axes, what: str = "no rows") -> None:
     for axis in ("x", "y"):
         scale(ax, axis, np.empty(0), [])
@@ -107,6 +122,28 @@ def shorten(name: Any, letters: int) -> str:
     return f"{text[: letters - 1 - tail]}…{text[len(text) - tail :]}"
 
 
+def told_apart(names: Sequence[Any], letters: int) -> list[str]:
+    """Each name shortened: of long ones goes first what all begin with, then what all end with."""
+    texts = [" ".join(str(name).split()) for name in names]
+    surplus = max(map(len, texts), default=0) - letters
+    if len(texts) < 2 or surplus <= 0:
+        return [shorten(text, letters) for text in texts]
+    shared = _n_shared(texts)
+    head = min(shared, surplus + 1)  # one more for the ellipsis
+    tail = _n_shared([text[shared:][::-1] for text in texts])
+    tail = min(tail, max(surplus + 2 - head, 0)) if head < surplus + 1 else 0
+    head, tail = (n if n > 1 else 0 for n in (head, tail))
+    kept = [text[head : len(text) - tail] for text in texts]
+    room = letters - bool(head) - bool(tail)
+    return [f"{'…' * bool(head)}{shorten(text, room)}{'…' * bool(tail)}" for text in kept]
+
+
+def _n_shared(texts: list[str]) -> int:
+    """How many letters all texts begin with."""
+    alike = [len(set(letters)) == 1 for letters in zip(*texts, strict=False)]
+    return alike.index(False) if False in alike else len(alike)
+
+
 def ink(colour) -> str:
     """Black or white, whichever stands out more: the relative luminance of WCAG 2."""
     rgb = np.array(to_rgb(colour))
@@ -118,7 +155,7 @@ def ink(colour) -> str:
 
 
 def quantile_bins(values: np.ndarray, most: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """Bins of about as many rows each; equal values share one.
+    """Bins of as many rows each, but that values equal but for rounding share one.
 
     Returns
     -------
@@ -128,6 +165,7 @@ def quantile_bins(values: np.ndarray, most: int = 10) -> tuple[np.ndarray, np.nd
     n_bins = int(np.clip(len(values) // 10, 2, most))
     shares = np.arange(1, n_bins + 1) / n_bins
     uppers = np.unique(np.quantile(values, shares, method="inverted_cdf"))
+    uppers = uppers[np.append(np.diff(uppers) > SAME * np.abs(uppers).max(), True)]
     return np.append(values.min(), uppers), np.searchsorted(uppers, values)
 
 
@@ -135,11 +173,12 @@ def bin_means(places: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.bincount(places, values) / np.bincount(places)
 
 
-def edge_scale(ax: Axes, edges: np.ndarray) -> None:
-    """Bins stand side by side, equally wide, centred at 0, 1, …; labels between tell the edges."""
-    ax.set_xlim(-0.5, len(edges) - 1.5)
-    scale(ax, "x", np.arange(len(edges)) - 0.5, numbers(edges, 3, 4),
-          rotation=45.0 if len(edges) > 6 else 0.0)  # fmt: skip
+def bin_scale(ax: Axes, means: np.ndarray) -> None:
+    """Bins stand side by side, equally wide, centred at 0, 1, …; labels below tell their means."""
+    ax.set_xlim(-0.5, len(means) - 0.5)
+    texts = [plain(float(text), 4) for text in numbers(means, 2, 4)]
+    scale(ax, "x", np.arange(len(means)), texts, grid=False,
+          rotation=45.0 if len(means) > 6 else 0.0)  # fmt: skip
 
 
 # ---- files -------------------------------------------------------------------------------------

@@ -7,16 +7,16 @@ worst value to the best, all of it looks the same. So
 - a colour stands for the *square root* of a value's distance from the best;
 - the scale ends at Tukey's fence, one and a half interquartile ranges beyond the worse quartile,
   if there are values beyond it; a surface without such outliers is shown whole;
-- beside other splits, train does not decide the scale: a forest is not judged by it, and where it
-  overfits, the differences of the others would drown.
+- each split has a scale of its own: on a common one the training rows, which a forest knows, would
+  be all of one colour, or the differences of the others would drown.
 
-Where values lie beyond an end of the scale, the colour bar has a tip that says how far they go.
+Where values lie beyond the end of a scale, its bar has a tip that says how far they go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib import colormaps
@@ -25,18 +25,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from forestlab.core.prune import best_depth
-from forestlab.figures.style import DPI, NO_VALUE, dress, ink, panels
-from forestlab.figures.words import Words, number_scale, scale
+from forestlab.figures.style import DPI, NO_VALUE, Better, dress, ink, panels
+from forestlab.figures.words import Words, number_scale, plain, scale, scale_right
 
-Better = Literal["higher", "lower"]
-
-WIDTH, NARROW = 480, 320  # pixels of a panel, alone or beside others
+WIDTH, NARROW = 480, 270  # pixels of a panel, alone or beside others
 HEIGHT, LEAST_HEIGHT = 300, 160
 MOST_ROW = 60  # pixels
 MOST_LABELS = 25  # sizes; with more, some rows have no label
 N_NUMBERS, DIGITS = 7, 6  # at most so many beside the colour bar, of at most so many digits
-GAP = 0.35  # inches between panels
-BAR = (0.9, 0.18)  # inches from the last panel to the colour bar, and its width
+GAP = 1.05  # inches between panels, with the bar of the first
+BAR = (0.12, 0.14)  # inches from a panel to its colour bar, and its width
+NUMBERS = 0.65  # inches for the numbers right of the last bar
 TIP = 0.13  # inches, the height of a tip of the bar
 PAINT: dict[str, Any] = {
     "cmap": colormaps["viridis"].with_extremes(bad=NO_VALUE),
@@ -48,37 +47,6 @@ PAINT: dict[str, Any] = {
 }
 
 
-def surface_map(
-    values: np.ndarray,
-    sizes: np.ndarray,
-    metric: str,
-    split: str,
-    title: str,
-    better: Better = "higher",
-) -> Figure:
-    """A metric over depth and number of trees, as colours; the best cell has a ring.
-
-    Parameters
-    ----------
-    values : (S, D) at sizes[i] trees and depth 0, 1, …; NaN where there is none
-    sizes : (S,) numbers of trees, rising; their rows are equally high
-    metric : its name
-    split : the rows that it was measured on
-    title : what is shown, and of which run
-    better : which values of the metric are the better ones: these are bright
-
-    Notes
-    -----
-    Of equally good cells the ring is around the least deep, and of those the one of fewest trees.
-    """
-    values = _finite(values)
-    figure, (ax,), bar = _panels(title, [values], WIDTH)
-    colours = colour_scale(values, better)
-    _draw_map(ax, values, sizes, better, colours)
-    _draw_bar(bar, values, colours, f"{metric} ({split})")
-    return figure
-
-
 def surface_maps(
     surfaces: Mapping[str, np.ndarray],
     sizes: np.ndarray,
@@ -86,19 +54,28 @@ def surface_maps(
     title: str,
     better: Better = "higher",
 ) -> Figure:
-    """Such maps of several splits, side by side and with the same colours.
+    """A metric over depth and number of trees, as colours, a map for each split; its best cell has
+    a ring.
 
     Parameters
     ----------
-    surfaces : split → (S, D) values, as of `surface_map`; up to 4 fit on a page
+    surfaces : split → (S, D) values at sizes[i] trees and depth 0, 1, …; NaN where there is none;
+        up to 4 fit on a page
+    sizes : (S,) numbers of trees, rising; their rows are equally high
+    metric : its name and unit
+    title : what is shown, and of which run
+    better : which values of the metric are the better ones: these are bright
+
+    Notes
+    -----
+    Of equally good cells the ring is around the least deep, and of those the one of fewest trees.
     """
     arrays = {split: _finite(values) for split, values in surfaces.items()}
-    figure, axes, bar = _panels(title, list(arrays.values()), NARROW if len(arrays) > 1 else WIDTH)
-    judged = [y for split, y in arrays.items() if split != "train" and not np.isnan(y).all()]
-    colours = colour_scale(_pooled(judged or list(arrays.values())), better)
-    for ax, (split, values) in zip(axes, arrays.items(), strict=True):
-        _draw_map(ax, values, sizes, better, colours, f"{split}, ", named=ax is axes[0])
-    _draw_bar(bar, _pooled(list(arrays.values())), colours, metric)
+    figure, axes, bars = _panels(title, list(arrays.values()))
+    for ax, bar, (split, values) in zip(axes, bars, arrays.items(), strict=True):
+        colours = colour_scale(values, better)
+        _draw_map(ax, values, sizes, better, colours, split, named=ax is axes[0])
+        _draw_bar(bar, values, colours, metric if ax is axes[-1] else "")
     return figure
 
 
@@ -147,21 +124,19 @@ def _finite(values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _pooled(surfaces: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([values.ravel() for values in surfaces])
-
-
-def _panels(title: str, surfaces: list[np.ndarray], most: int) -> tuple[Figure, list[Axes], Axes]:
-    """Axes for the maps and for the colour bar."""
+def _panels(title: str, surfaces: list[np.ndarray]) -> tuple[Figure, list[Axes], list[Axes]]:
+    """Axes for the maps and for their colour bars."""
     n_sizes, n_depths = np.max([values.shape for values in surfaces], axis=0).tolist()
-    wide = _panel_pixels(n_depths, most) / DPI
+    wide = _panel_pixels(n_depths, NARROW if len(surfaces) > 1 else WIDTH) / DPI
     high = max(_panel_pixels(n_sizes, HEIGHT, MOST_ROW), LEAST_HEIGHT) / DPI
-    figure, axes = panels(title, [wide] * len(surfaces), high, right=sum(BAR) + 0.45, gap=GAP)
-    frame, width = axes[-1].get_position(), figure.get_size_inches()[0]
-    bar = figure.add_axes(
-        (frame.x1 + BAR[0] / width, frame.y0, BAR[1] / width, frame.height), label="bar"
-    )
-    return figure, axes, bar
+    right = sum(BAR) + NUMBERS + 0.3
+    figure, axes = panels(title, [wide] * len(surfaces), high, right=right, gap=GAP, top=0.45)
+    width, bars = figure.get_size_inches()[0], []
+    for ax in axes:
+        frame = ax.get_position()
+        place = frame.x1 + BAR[0] / width, frame.y0, BAR[1] / width, frame.height
+        bars.append(figure.add_axes(place, label="bar"))
+    return figure, axes, bars
 
 
 def _panel_pixels(n: int, most: int, most_each: int | None = None) -> float:
@@ -172,7 +147,7 @@ def _panel_pixels(n: int, most: int, most_each: int | None = None) -> float:
 
 
 def _draw_map(
-    ax: Axes, values: np.ndarray, sizes, better: Better, colours: Scale, note="", named=True
+    ax: Axes, values: np.ndarray, sizes, better: Better, colours: Scale, split: str, named: bool
 ) -> None:
     """One map; the rows of the first are named for all."""
     shades = colours.shade(values)
@@ -183,7 +158,7 @@ def _draw_map(
                 markeredgecolor=ink(PAINT["cmap"](shades[best])), markeredgewidth=1.6,
                 clip_on=False)  # fmt: skip
     missing = " (grey: no value)" if np.isnan(values).any() else ""
-    note += _words(values, sizes, best)
+    note = f"{split}: {_words(values, sizes, best)}"
     dress(ax, f"depth{missing}", "number of trees" if named else "", note)
     number_scale(ax, "x", 10, integer=True, grid=False)
     rows = np.arange(0, len(sizes) if named else 0, -(-len(sizes) // MOST_LABELS))
@@ -194,7 +169,7 @@ def _words(values: np.ndarray, sizes, best: tuple[int, int] | None) -> str:
     if best is None:
         return "no values"
     trees = "1 tree" if sizes[best[0]] == 1 else f"{sizes[best[0]]} trees"
-    return f"best: depth {best[1]}, {trees}: {values[best]:.4g}"
+    return f"{plain(values[best])} at depth {best[1]}, {trees}"
 
 
 # ---- the colour bar ----------------------------------------------------------------------------
@@ -205,10 +180,11 @@ def _draw_bar(bar: Axes, values: np.ndarray, colours: Scale, label: str) -> None
     known = np.unique(values[~np.isnan(values)])
     shades = np.linspace(0.0, 1.0, 256)[:, None]
     bar.imshow(shades if len(known) else np.full((1, 1), np.nan), extent=(0, 1, 0, 1), **PAINT)
-    dress(bar, "", label)
     scale(bar, "x", np.empty(0), [])
     shown = _round_values(colours) if len(known) > 1 else known
-    scale(bar, "y", colours.shade(shown), [f"{value:.{DIGITS}g}" for value in shown], grid=False)
+    texts = [plain(value, DIGITS) for value in shown]
+    scale_right(bar, colours.shade(shown), texts)
+    dress(bar, "", label)
     for value in known[[0, -1]] if len(known) else known:
         _draw_tip(bar, value, colours)
 
@@ -223,8 +199,8 @@ def _draw_tip(bar: Axes, value: float, colours: Scale) -> None:
     corners = [(0.0, end), (1.0, end), (0.5, tip)]
     colour = PAINT["cmap"](end)
     bar.add_patch(Polygon(corners, facecolor=colour, transform=bar.transAxes, clip_on=False))
-    text = f"to {float(f'{value:.3g}'):.9g}"  # not 1.5e+04, but 15000
-    Words(bar, np.array([[0.5, tip]]), [text], bar.transAxes, shift=(0.0, 7.0 * up))
+    Words(bar, np.array([[0.5, tip]]), [f"to {plain(value, 3)}"], bar.transAxes,
+          shift=(0.0, 7.0 * up))  # fmt: skip
 
 
 def _round_values(colours: Scale) -> np.ndarray:

@@ -25,7 +25,7 @@ from forestlab.figures.style import (
 from forestlab.figures.words import TICK, Words, number_scale, scale, text_width, x_depth
 
 HEIGHT, WIDE, NARROW = 3.2, 5.4, 3.0  # inches of a panel, alone or beside others
-LETTERS = 28  # of a tick or a line's name
+LETTERS = 48  # of a tick or a line's name
 DODGE = 0.12  # of the way from word to word, between points that stand at the same one
 CELL = (0.95, 0.42)  # inches
 

@@ -2,7 +2,8 @@
 
 *Total* uncertainty is the error that is to be expected of the forest; *aleatoric* is its part that
 is noise of the data, *epistemic* the rest, which the forest does not know. Where they cannot be
-told, rows are ordered by the trees' *spread*, and the picture says why.
+told, rows are ordered by the trees' *spread*, and the picture says why. Rows that are all equally
+uncertain have no picture: there is None.
 """
 
 from __future__ import annotations
@@ -23,18 +24,19 @@ from forestlab.figures.style import (
     SMALL,
     WRONG,
     bin_means,
+    bin_scale,
     dress,
-    edge_scale,
     panels,
     quantile_bins,
-    say_empty,
 )
-from forestlab.figures.words import Words, number_scale
+from forestlab.figures.words import Words, number_scale, plain
 
 MANY = 5000  # rows; with more, a scatter is a blot
 BOTTOM = 0.8  # inches below panels of bins, whose edges are written aslant
 LOWER = 1.0  # below those of squares, which may be long numbers
-IN_BINS = "in bins of about as many rows"
+IN_BINS = "mean of a bin"
+NATS = "nats; 1 nat = 1.44 bits"
+FLAT = 0.01  # of the greatest uncertainty: a part that varies by less is the same for all rows
 CANNOT = "noise and what is not known cannot be told:"
 
 
@@ -53,8 +55,8 @@ def uncertainty_classification(
     title: str,
     margin: float = 0.0,
     untold: str = "",
-) -> Figure:
-    """Errors by uncertainty, what it is made of, and both of each row.
+) -> Figure | None:
+    """Errors by uncertainty, what it is made of, and, if these vary, both of each row.
 
     Parameters
     ----------
@@ -65,15 +67,20 @@ def uncertainty_classification(
     """
     found, wrong = _known(parts, wrong, untold)
     wrong = wrong > 0
+    if _is_flat(found.spread if untold else found.total):
+        return None
     if untold:
-        figure, axes = panels(f"{title}: {CANNOT} {untold}", [6.5], 3.0, bottom=BOTTOM)
-        name = "entropy of the mean of the trees' posteriors (nats)"
-        _error_by_bin(axes[0], found.spread, wrong, f"{name}, {IN_BINS}")
+        figure, axes = panels(f"{title} ({CANNOT} {untold})", [6.5], 3.0, bottom=BOTTOM)
+        name = "entropy of the mean of the trees' posteriors"
+        _error_by_bin(axes[0], found.spread, wrong, f"{name}, {IN_BINS} ({NATS})")
         return figure
-    figure, axes = panels(title, [4.0, 4.8, 3.0], 3.0, bottom=BOTTOM)
-    _error_by_bin(axes[0], found.total, wrong, f"total uncertainty (nats), {IN_BINS}")
+    both_vary = not (_is_flat(found.aleatoric, found.total) or _is_flat(found.epistemic))
+    widths = [4.0, 4.8, 3.0] if both_vary else [4.8, 4.8]
+    figure, axes = panels(title, widths, 3.0, bottom=BOTTOM)
+    _error_by_bin(axes[0], found.total, wrong, f"total uncertainty, {IN_BINS} ({NATS})")
     _parts_by_bin(axes[1], found, "nats", margin)
-    _rows_by_part(axes[2], found, wrong)
+    if both_vary:
+        _rows_by_part(axes[2], found, wrong)
     return figure
 
 
@@ -83,12 +90,14 @@ def uncertainty_regression(
     title: str,
     margin: float = 0.0,
     untold: str = "",
-) -> Figure:
+) -> Figure | None:
     """Errors by uncertainty, and what it is made of; `abs_error` is |prediction − target|, the
     rest as of classes."""
     found, abs_error = _known(parts, abs_error, untold)
+    if _is_flat(found.spread if untold else found.total):
+        return None
     if untold:
-        figure, axes = panels(f"{title}: {CANNOT} {untold}", [6.5], 3.2, bottom=BOTTOM)
+        figure, axes = panels(f"{title} ({CANNOT} {untold})", [6.5], 3.2, bottom=BOTTOM)
         name = "standard deviation of the trees' distribution (units of the target)"
         _errors_by_deviation(axes[0], np.sqrt(found.spread), abs_error, name)
         return figure
@@ -108,6 +117,14 @@ def _known(parts, error, untold: str) -> tuple[UncertaintyParts, np.ndarray]:
     return UncertaintyParts(*(np.maximum(part[known], 0.0) for part in found)), error[known]
 
 
+def _is_flat(values: np.ndarray, beside: np.ndarray | None = None) -> bool:
+    """Whether rows are all alike, as seen beside the greatest value."""
+    if len(values) < 2:
+        return True
+    greatest = (values if beside is None else beside).max()
+    return bool(np.ptp(values) <= FLAT * greatest)
+
+
 # ---- both --------------------------------------------------------------------------------------
 
 
@@ -116,15 +133,13 @@ def _parts_by_bin(
 ) -> None:
     """What the uncertainty of the surest rows to the least sure is made of; and, if it is given,
     their mean squared error."""
-    dress(ax, f"total uncertainty, {IN_BINS}", f"mean ({unit})")
-    if not len(parts.total):
-        return say_empty(ax)
-    edges, places = quantile_bins(parts.total)
+    dress(ax, f"total uncertainty, {IN_BINS} ({unit})", f"mean uncertainty ({unit})")
+    _, places = quantile_bins(parts.total)
     noise, unknown = bin_means(places, parts.aleatoric), bin_means(places, parts.epistemic)
     x = np.arange(len(noise))
     ax.bar(x, noise, width=0.9, color=OTHER, alpha=0.85)
     ax.bar(x, unknown, width=0.9, bottom=noise, color=MAIN, alpha=0.85)
-    about = f"{parts.aleatoric.mean():.2g} ± {margin:.1g}"
+    about = f"{plain(parts.aleatoric.mean(), 2)} ± {plain(margin, 1)}"
     entries = [Entry(f"noise (aleatoric): {about}", OTHER, 8.0),
                Entry("not known (epistemic)", MAIN, 8.0)]  # fmt: skip
     highest = (noise + unknown).max()
@@ -135,7 +150,7 @@ def _parts_by_bin(
         highest = max(highest, measured.max())
     legend_above(ax, entries)
     ax.set_ylim(0.0, 1.08 * highest or 1.0)
-    edge_scale(ax, edges)
+    bin_scale(ax, bin_means(places, parts.total))
     number_scale(ax, "y")
 
 
@@ -143,26 +158,22 @@ def _parts_by_bin(
 
 
 def _error_by_bin(ax: Axes, uncertainty: np.ndarray, wrong: np.ndarray, name: str) -> None:
-    dress(ax, name, "error rate",
+    dress(ax, name, "error rate (share of rows)",
           f"{wrong.sum()} of {len(wrong)} rows wrong; above a bar: its rows")  # fmt: skip
-    if not len(uncertainty):
-        return say_empty(ax)
-    edges, places = quantile_bins(uncertainty)
+    _, places = quantile_bins(uncertainty)
     rates = bin_means(places, wrong)
     x = np.arange(len(rates))
     ax.bar(x, rates, width=0.9, color=WRONG, alpha=0.85)
     ax.set_ylim(0.0, 1.12 * max(rates.max(), 0.04))
     Words(ax, np.column_stack([x, rates]), [str(count) for count in np.bincount(places)],
           size=SMALL - 1.0, shift=(0.0, 6.0), colours=LINE)  # fmt: skip
-    edge_scale(ax, edges)
+    bin_scale(ax, bin_means(places, uncertainty))
     number_scale(ax, "y")
 
 
 def _rows_by_part(ax: Axes, parts: UncertaintyParts, wrong: np.ndarray) -> None:
     """Rows to the right are noisy, rows high up are not known; wrong ones above right ones."""
     dress(ax, "aleatoric (nats)", "epistemic (nats)")
-    if not len(wrong):
-        return say_empty(ax)
     n_wrong = int(wrong.sum())
     for rows, colour in ((~wrong, MAIN), (wrong, WRONG)):
         ax.scatter(parts.aleatoric[rows], parts.epistemic[rows], s=9.0, color=colour, alpha=0.5,
@@ -189,8 +200,6 @@ def _errors_by_deviation(ax: Axes, sd: np.ndarray, abs_error: np.ndarray, name: 
     else:
         ax.scatter(sd, abs_error, s=10.0, color=MAIN, alpha=0.5, linewidths=0.0)
     dress(ax, name, "|error| (units of the target)", note)
-    if not len(sd):
-        return say_empty(ax)
     ax.axline((0.0, 0.0), slope=1.0, color=LINE, linewidth=1.0, linestyle=DASHES)
     ax.set_xlim(0.0, 1.04 * sd.max() or 1.0)
     ax.set_ylim(0.0, 1.04 * abs_error.max() or 1.0)

@@ -64,7 +64,7 @@ def voters_curve(
     groups = group_voters(voters, rows, error, None if std is None else np.asarray(std))
     figure, (ax,) = panels(title, [WIDTH], HEIGHT, bottom=0.55 + STRIP + GAP)
     strip = _strip_below(figure, ax)
-    dress(ax, "", f"{name} (oob)", _note(groups, int(rows[voters == 0].sum())))
+    dress(ax, "", name, _note(groups, int(rows[voters == 0].sum())))
     dress(strip, "number of voters (trees that left the row out)", "rows per number")
     if len(groups.rows):
         _draw_errors(ax, groups)

@@ -138,6 +138,11 @@ def numbers(values: np.ndarray, digits: int = 6, most: int = 9) -> list[str]:
     return texts
 
 
+def plain(value: float, digits: int = 4) -> str:
+    """So many digits, written out: 15000, not 1.5e+04."""
+    return f"{float(f'{value:.{digits}g}'):.12g}"
+
+
 def scale(
     ax: Axes,
     axis: str,
@@ -170,6 +175,16 @@ def scale(
               (-GAP, 0.0))  # fmt: skip
     if grid:
         _draw_grid(ax, axis, places)
+
+
+def scale_right(ax: Axes, places: np.ndarray, labels: Sequence[str]) -> None:
+    """Labels right of the axes, as of a colour bar, and the axis' name beyond them."""
+    ax.set_ylim(ax.get_ylim())
+    _without_ticks(ax.yaxis)
+    width = max((text_width(text, TICK) for text in labels), default=0.0)
+    ax.yaxis.set_label_coords(1.0 + _inches(width + 6.0 * GAP, ax.bbox.width, ax), 0.5)
+    Words(ax, np.column_stack([np.ones(len(places)), places]), labels,
+          ax.get_yaxis_transform(), TICK, "left", (GAP, 0.0))  # fmt: skip
 
 
 def x_depth(width: float, rotation: float, size: float = TICK) -> float:

@@ -1,12 +1,10 @@
 """What the estimators are made of: they validate, delegate and name things.
 
-`Model` is what all share; `Predictor` adds answers, `Classifier` and `Regressor` a task,
-`ManyTrees` what is asked of several trees at once, `Voters` what only those say that left a row
-out. See sizes for the rest.
+`Model` is what all share; `Predictor` adds answers, `Classifier` and `Regressor` a task. See many
+and sizes for the rest.
 """
 
 import copy
-import warnings
 from inspect import signature
 from typing import Any
 
@@ -14,7 +12,7 @@ import numpy as np
 from scipy.sparse import hstack, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import get_scorer, r2_score
+from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -27,7 +25,7 @@ from sklearn.utils.validation import (
 from tqdm import tqdm
 
 from forestlab.core import options
-from forestlab.core.arrays import Forest, n_trees, tree_of
+from forestlab.core.arrays import Forest, tree_of
 from forestlab.core.encode import rounded_columns
 from forestlab.core.jit import compile_seconds
 from forestlab.core.options import OPTIONS
@@ -47,8 +45,8 @@ from forestlab.forest import (
 from forestlab.forest.growing import Recipe, Training
 from forestlab.model import cutting, frames, parameters, prunings, storage
 from forestlab.model.frames import Table
-from forestlab.model.members import first_trees, tree_number
-from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy, score
+from forestlab.model.members import first_trees
+from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy
 from forestlab.model.targets import require_numbers
 from forestlab.model.values import inside
 from forestlab.tree.grown import visits
@@ -456,6 +454,22 @@ class Model(BaseEstimator):
     def __setstate__(self, state):
         state = self._defaults() | storage.of_today(state)
         super().__setstate__({name: storage.native(value) for name, value in state.items()})
+        if "forest_" in state:
+            self._require_sound()
+
+    def _require_sound(self) -> None:
+        """Raise ValueError unless what was read goes together; kernels would not notice."""
+        try:
+            self.__dict__.update(storage.checked(self.task, vars(self)))
+            self._check_stored()
+        except ValueError as error:
+            raise ValueError(f"this {type(self).__name__} is damaged: {error}") from error
+
+    def __copy__(self):
+        """Without looking at all trees again."""
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__getstate__())
+        return copied
 
     def save(self, path) -> None:
         """Write the fitted model to one file of arrays and JSON, for `forestlab.load`."""
@@ -647,88 +661,3 @@ class Regressor(RegressorMixin, Predictor):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-class ManyTrees(Model):
-    @property
-    def trees_(self) -> list[TreeView]:
-        """The trees, to print, walk and draw."""
-        return [self.view(t) for t in range(len(self))]
-
-    def __len__(self) -> int:
-        check_is_fitted(self, "forest_")
-        return n_trees(self.forest_)
-
-    def draw(self, t=0, ax=None, max_depth=None, **options):
-        """Draw tree t, on matplotlib axes or to a file: ``forest.draw(3, "tree.png")``. Returns the
-        axes.
-
-        Parameters
-        ----------
-        t : the number of the tree
-        ax : axes, the name of a file (.png, .svg, .pdf), or None: a new figure
-        max_depth : draw the tree cut at this depth; None: as deep as can be read
-        options : as those of `figures.draw_tree`: title, decimals, show_stats
-        """
-        return self.view(tree_number("t", t, len(self))).draw(ax, max_depth, **options)
-
-    def apply(self, X, depth=None, n_trees=None) -> np.ndarray:
-        """The node of each tree where each row ends, (n_rows, n_trees); of a row that goes both
-        ways, by missing="both", that with most of it."""
-        return self._ends(X, depth, n_trees).T
-
-
-class Voters(ManyTrees, Predictor):
-    def predict_oob(self, X, depth=None, n_trees=None) -> tuple[Any, np.ndarray]:
-        """Out-of-bag answers for the training rows: each asks the trees that left it out.
-
-        Parameters
-        ----------
-        X : the training X, with its rows in the same order
-        depth, n_trees : as in `predict`
-
-        Returns
-        -------
-        answers : (n_rows, n_classes) probabilities, of several targets a list of such; or
-            (n_rows, n_targets) means; NaN for a row that no tree left out
-        voters : (n_rows,) the number of trees asked
-        """
-        X = self._check_X(X)
-        parameters.require_bag(self.recipe_)
-        n_rows = X.shape[0]
-        if n_rows != self.n_rows_:
-            raise ValueError(
-                f"X must be the training data, which had {self.n_rows_} rows; got {n_rows} rows."
-            )
-        return self._answer_oob(X, depth, n_trees)
-
-    def _answer_oob(self, X, depth=None, n_trees=None) -> tuple[Any, np.ndarray]:
-        outside = self.grown.outside(parameters.n_threads(self.n_jobs))
-        return self._answer(X, depth, n_trees, outside)
-
-    def _check_oob(self, recipe) -> None:
-        if parameters.oob_wanted(self.oob_score):
-            parameters.require_bag(recipe)
-            if isinstance(self.oob_score, str):
-                get_scorer(self.oob_score)
-
-    def _score_oob(self, X, y, mass) -> None:
-        """Keep out-of-bag answers and their score, over the rows that have one and some weight."""
-        if not parameters.oob_wanted(self.oob_score):
-            return
-        answers, self.oob_voters_ = self._answer_oob(X)
-        self._keep_oob(answers)
-        counts = np.ones(X.shape[0], bool) if mass is None else mass > 0
-        voted = counts & (self.oob_voters_ > 0)
-        n_without = np.sum(counts & ~voted)
-        if n_without:
-            warnings.warn(
-                f"{n_without} of {counts.sum()} rows were left out by no tree: they have no "
-                "out-of-bag prediction (NaN) and are not scored. More trees would help.",
-                stacklevel=3,
-            )
-        self.oob_score_ = np.nan
-        if voted.any():
-            several = isinstance(answers, list)
-            answered = self._answered([p[voted] for p in answers] if several else answers[voted])
-            self.oob_score_ = score(self.oob_score, answered, X[voted], y[voted])

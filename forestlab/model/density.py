@@ -27,10 +27,11 @@ from forestlab.forest.normals import (
 )
 from forestlab.forest.stopping import origins_of
 from forestlab.model import frames, parameters
-from forestlab.model.base import ManyTrees
 from forestlab.model.documentation import documented
 from forestlab.model.explaining import RowReader
+from forestlab.model.many import ManyTrees
 from forestlab.model.members import first_trees, tree_number
+from forestlab.model.sound import is_array
 from forestlab.tree.grown import require_single_cuts
 
 # What leaves keep, and the criterion of which they are the best.
@@ -47,6 +48,12 @@ FIXED = {
     "learner": "axis",
     "rho_draws": "features",
 }
+
+
+def _are_variances(array: np.ndarray) -> bool:
+    """Are all of them, or those of covariances, numbers of which a root can be taken?"""
+    own = array if array.ndim == 1 else np.diagonal(array, axis1=1, axis2=2)
+    return bool(array.dtype == np.float64 and np.isfinite(array).all() and (own >= 0).all())
 
 
 @documented
@@ -191,7 +198,7 @@ class DensityForest(DensityMixin, ManyTrees, RowReader):
         shapes = {"ridges_": (n_features,), "covariances_": (n_nodes, n_features, n_features)}
         for name, shape in shapes.items():
             array = getattr(self, name, None)
-            if array is not None and (array.shape != shape or array.dtype != np.float64):
+            if array is not None and not (is_array(array, "f", *shape) and _are_variances(array)):
                 raise ValueError(f"its {name} do not fit its trees")
         require_single_cuts(self.forest_.nodes)
         if self.forest_.stats.shape[1] != 1 + 2 * n_features:

@@ -226,11 +226,17 @@ def _shortened(made: Any) -> Any:
     class ShortRequest(made):
         def __get__(self, instance, owner):
             asked = super().__get__(instance, owner)
+            asked.__signature__ = _without_types(inspect.signature(asked))
             method = asked.__name__.removeprefix("set_").removesuffix("_request")
             asked.__doc__ = (
-                f"Have pipelines and searches pass these parameters on to `{method}`: for "
-                "scikit-learn's metadata routing."
+                f"Have pipelines and searches pass these on to `{method}` (metadata routing)."
             )
             return asked
 
     return ShortRequest
+
+
+def _without_types(signature: inspect.Signature) -> inspect.Signature:
+    """They are the same in all: True, False, None or another name."""
+    untyped = [its.replace(annotation=its.empty) for its in signature.parameters.values()]
+    return signature.replace(parameters=untyped, return_annotation=signature.empty)

@@ -99,7 +99,7 @@ class ForestClassifier(Ensemble, Classifier):
     subspace="tree"``; randomised node optimisation is ``bootstrap=False, rho=…``.
     """
 
-    tree_type = TreeClassifier
+    _tree_type = TreeClassifier
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class ForestRegressor(Ensemble, Regressor):
     Breiman's sense has ``max_features=1/3`` or so.
     """
 
-    tree_type = TreeRegressor
+    _tree_type = TreeRegressor
 
     def __init__(
         self,
@@ -218,12 +218,12 @@ def of_task(task: str, is_single: bool) -> type[Model]:
 def load(path) -> Model:
     """Read a model that `save` wrote. Nothing in the file is run; a damaged file is refused."""
     name, params, fitted = storage.read(path)
-    cls = STORED[parameters.one_of("estimator", name, STORED)]
-    for param in params:
-        parameters.one_of(f"a parameter of {name}", param, cls().get_params(deep=False))
-    model = cls(**params)
-    model.__dict__.update(fitted)
     try:
+        cls = STORED[parameters.one_of("estimator", name, STORED)]
+        for param in params.keys() - cls().get_params(deep=False).keys():
+            raise ValueError(f"{name} has no parameter {param!r}")
+        model = cls(**params)
+        model.__dict__.update(storage.checked(cls.task, fitted))
         model._check_stored()
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from error

@@ -4,7 +4,6 @@
 answer, who of its trees says what, which features moved the answer most, and the way down one tree.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -182,10 +181,10 @@ def _value(value) -> str:
     return str(value) if isinstance(value, str | bool | np.bool_) else short(value)
 
 
-def _say(trees: Sequence[int]) -> str:
+def _say(trees: np.ndarray) -> str:
     return f"{len(trees)} {'says' if len(trees) == 1 else 'say'}"
 
 
-def _numbered(trees: Sequence[int]) -> str:
+def _numbered(trees: np.ndarray) -> str:
     named, more = ", ".join(map(str, trees[:MOST_NAMED])), ", …" if len(trees) > MOST_NAMED else ""
     return f"tree{'s' if len(trees) > 1 else ''} {named}{more}"

@@ -111,9 +111,9 @@ def tree_number(name: str, given, there: int) -> int:
 def joined(trees: Sequence, like) -> Forest:
     """A forest of fitted trees that were grown for the same features and targets as `like`."""
     for tree in trees:
-        if not (isinstance(tree, like.tree_type) and _answers_like(tree, like)):
+        if not (isinstance(tree, like._tree_type) and _answers_like(tree, like)):
             raise ValueError(
-                f"estimators_ must be fitted {like.tree_type.__name__}s with the forest's "
+                f"estimators_ must be fitted {like._tree_type.__name__}s with the forest's "
                 f"{like.n_features_in_} features, its categories and its classes or targets; "
                 f"got {tree!r}."
             )

@@ -8,9 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.core.cost_complexity import weakest_links
 from forestlab.model import interop, parameters, prunings
-from forestlab.model.base import Voters
 from forestlab.model.explaining import Explained, explain_row
 from forestlab.model.manifold import Neighbourly
+from forestlab.model.many import Voters
 from forestlab.model.members import Members, joined, same_classes
 from forestlab.tree.grown import GrownTree
 from forestlab.tree.levels import same_levels
@@ -89,7 +89,7 @@ class OneTree(Neighbourly, Explained):
 
 
 class Ensemble(Voters, Neighbourly, Explained):
-    tree_type: type[OneTree]
+    _tree_type: type[OneTree]
 
     @property
     def estimators_(self) -> Members:
@@ -113,7 +113,7 @@ class Ensemble(Voters, Neighbourly, Explained):
         shrink, step = prunings.choice(self)
         params = self.get_params(deep=False) | {"shrink": shrink or None}
         forest = self.forest_ if step is None else self._answering()
-        return Members(self.tree_type, params, vars(self) | {"forest_": forest})
+        return Members(self._tree_type, params, vars(self) | {"forest_": forest})
 
     def explain(self, x, tree=0, depth=None, n_trees=None) -> str:
         """Why the forest answers as it does for one row, in words: its answer, which trees say

@@ -6,11 +6,16 @@
     NAME.npy         other fitted arrays: classes_, feature_names_in_, oob_…
     NAME.K.npy       those of target K, where several have one each
 
-Reading runs nothing: arrays are read without pickle, and trees are checked before a kernel, which
-does not look at bounds, may walk them.
+Reading runs nothing: arrays are read without pickle, and all that is read is checked (see sound)
+before a kernel, which does not look at bounds, may walk it. Nothing is read that no model has, and
+before there is room for an array its size is looked at: of all parts that it has, or as little as
+compressing can have saved. Another fitted value is kept if its name is added here to ARRAYS or
+VALUES.
 """
 
 import json
+import math
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +23,12 @@ import numpy as np
 
 from forestlab.atomic import whole_file
 from forestlab.core.arrays import (
-    LEAF,
     NO_GAINS,
     NO_MEANS,
-    NODE,
     STEP,
     Forest,
     Limits,
     Settings,
-    tree_of,
     with_steps,
 )
 from forestlab.core.options import (
@@ -35,17 +37,58 @@ from forestlab.core.options import (
     as_node,
     as_value,
     from_node,
+    is_whole,
     replaced,
     told,
 )
-from forestlab.core.questions import check_questions
 from forestlab.forest import Recipe
+from forestlab.model import sound
 
 VERSION = 1
 TEXT = "format.json"
 # Only in files of forests that have them, and what others have instead.
 BESIDE = {"means": NO_MEANS, "gains": NO_GAINS}
 FOREST = [name for name in Forest._fields if name not in ("steps", *BESIDE)]  # steps are derived
+
+# What else a fitted model keeps: arrays, or lists of one for each target, and other values.
+ARRAYS = (
+    "chances_",
+    "classes_",
+    "rounded_",
+    "feature_names_in_",
+    "oob_decision_function_",
+    "oob_prediction_",
+    "oob_voters_",
+    "n_nodes_before_",
+    "node_losses_",
+    "ccp_alphas_",
+    "ccp_losses_",
+    "ccp_errors_",
+    "ridges_",
+    "covariances_",
+)
+VALUES = (
+    "n_features_in_",
+    "n_rows_",
+    "n_outputs_",
+    "n_classes_",
+    "seed_",
+    "oob_score_",
+    "shrink_",
+    "ccp_alpha_",
+)
+LITTLE = 2**24  # bytes that an array may have, however few it has in the file
+MOST_SAVED = 200  # times smaller than it is may the file of one be that is longer
+WIDE = ("forest.stats", "forest.means", "oob_decision_function_")  # unless most of a row is zero
+MOST_TOLD = 200  # characters
+DAMAGE = (  # what a text or arrays of another shape lead to
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 # ---- writing -----------------------------------------------------------------------------------
@@ -146,21 +189,101 @@ def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """The estimator's name, its parameters and its fitted values, as `write` got them."""
     with open(path, "rb") as file:
         try:
-            text, arrays = _contents(file)
+            archive = zipfile.ZipFile(file)
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            text = json.loads(_array(archive, members.pop(TEXT), TEXT).tobytes())
             version = text["version"] if text["format"] == "forestlab" else None
         except Exception as error:  # zipfile, zlib and numpy have a dozen for damage
             raise ValueError(f"{path} is not a forestlab model, or is damaged.") from error
-    if version != VERSION:
-        raise ValueError(
-            f"{path} has format version {version}; this forestlab reads version {VERSION}."
-        )
-    _require_known(path, text)
-    try:
-        fitted = _fitted(text, arrays)
-        params = {name: _unplain(name, value) for name, value in text["params"].items()}
-        return text["estimator"], of_today(params), fitted
-    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+        if version != VERSION:
+            raise ValueError(
+                f"{path} has format version {version}; this forestlab reads version {VERSION}."
+            )
+        _require_known(path, text)
+        try:
+            _require_members(text, members)
+            _require_sizes(archive, members)
+            arrays = {name: _array(archive, info, name) for name, info in members.items()}
+            fitted = _fitted(text, {name: native(array) for name, array in arrays.items()})
+            params = {name: _unplain(name, value) for name, value in text["params"].items()}
+            return text["estimator"], of_today(params), fitted
+        except Exception as error:
+            raise ValueError(f"{path} is damaged: {told_of(error)}") from error
+
+
+def told_of(error: Exception) -> str:
+    """What an error says of a file, in a line."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]} …"
+
+
+def _require_members(text: dict, members: dict[str, zipfile.ZipInfo]) -> None:
+    """Raise ValueError for what no model has."""
+    lists = {f"{name}.{k}" for name, n in _lists(text).items() for k in range(n)}
+    known = {f"forest.{name}" for name in (*FOREST, *BESIDE)} | {*ARRAYS} | lists
+    for what, names, allowed in (
+        ("part", members, known),
+        ("value", text["values"], VALUES),
+        ("list", _lists(text), ARRAYS),
+        ("array of objects", text["objects"], {*ARRAYS} | lists),
+    ):
+        for name in names:
+            if name not in allowed:
+                raise ValueError(f"no model has a {what} {name!r}")
+
+
+def _lists(text: dict) -> dict[str, int]:
+    """How many arrays, one for each target, stand under each name."""
+    lists = text.get("lists", {})
+    sound.check(isinstance(lists, dict), "lists")
+    sound.check(all(is_whole(n) and 0 < n < 2**16 for n in lists.values()), "lists")
+    return lists
+
+
+def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
+    """Raise ValueError for arrays that are larger than what is beside them, or than their part of
+    the file can hold, before there is room for any."""
+    shapes = {name: _header(archive, info)[0] for name, info in members.items()}
+    n_nodes = shapes["forest.nodes"][0]
+    sound.check(len(shapes["forest.stats"]) == 2, "statistics")
+    sound.check(shapes["forest.stats"][0] == n_nodes, "statistics")
+    sound.check(shapes.get("forest.means", (n_nodes,))[0] == n_nodes, "means")
+    n_classes = sum(math.prod(shapes[name]) for name in shapes if name.startswith("classes_"))
+    sound.check(n_classes in (0, *shapes["forest.stats"][1:]), "statistics")
+    for name, info in members.items():
+        is_wide = n_classes and name.startswith(WIDE)
+        most = max(LITTLE, MOST_SAVED * info.compress_size)
+        if info.file_size > most and not is_wide:
+            raise ValueError(f"its {name} would be {info.file_size:,} bytes of so small a file")
+
+
+def _header(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype]:
+    """The shape and type of an array, which is as long as they say."""
+    with archive.open(info) as member:
+        version = np.lib.format.read_magic(member)
+        read_header = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }[version]
+        shape, _, dtype = read_header(member)
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if (
+            dtype.hasobject
+            or min(shape, default=0) < 0
+            or member.tell() + n_bytes != info.file_size
+        ):
+            raise ValueError(f"its {info.filename} is not as long as it says")
+    return shape, dtype
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> np.ndarray:
+    _header(archive, info)
+    if name == TEXT and info.file_size > max(LITTLE, MOST_SAVED * info.compress_size):
+        raise ValueError("its text would be longer than its file can hold")
+    with archive.open(info) as member:
+        return np.lib.format.read_array(member, allow_pickle=False)
 
 
 def _require_known(path, text: dict) -> None:
@@ -181,12 +304,6 @@ def _require_known(path, text: dict) -> None:
             )
 
 
-def _contents(file) -> tuple[dict, dict[str, np.ndarray]]:
-    with np.load(file, allow_pickle=False) as archive:
-        arrays = {name: native(archive[name]) for name in archive.files}
-    return json.loads(arrays.pop(TEXT).tobytes()), arrays
-
-
 def native(value):
     """An array, or a forest of them, as the kernels are compiled for; what is another value, as it
     is.
@@ -205,34 +322,27 @@ def _fitted(text: dict, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     stored = {name: arrays.pop(f"forest.{name}") for name in FOREST}
     beside = {name: arrays.pop(f"forest.{name}", none) for name, none in BESIDE.items()}
     forest = Forest(**stored, steps=np.empty(0, STEP), **beside)
-    recipe = _recipe(text["recipe"])
-    check_forest(forest, text["values"]["n_features_in_"], recipe.levels)
-    forest = with_steps(forest)
-    check_bags(recipe, text["values"]["n_rows_"], arrays["chances_"])
     arrays |= {name: arrays[name].astype(object) for name in text["objects"]}
-    sizes = text.get("lists", {})
     lists: dict[str, Any] = {
-        name: [arrays.pop(f"{name}.{k}") for k in range(sizes[name])] for name in sizes
+        name: [arrays.pop(f"{name}.{k}") for k in range(n)] for name, n in _lists(text).items()
     }
-    check_targets(recipe, forest, lists.get("classes_"))
     if "categories" in text:
-        lists["categories_"] = _levels(text, recipe)
-    return {"forest_": forest, "recipe_": recipe, **text["values"], **arrays, **lists}
-
-
-def _levels(text: dict, recipe: Recipe) -> list[np.ndarray | None]:
-    """The levels of each feature; as many as the trees were grown on."""
-    levels = [own if own is None else _array_of_levels(own) for own in text["categories"]]
-    counts = tuple(0 if own is None else len(own) for own in levels)
-    _check(len(levels) == text["values"]["n_features_in_"], "categories")
-    _check(counts == (recipe.levels or (0,) * len(levels)), "categories")
-    return levels
+        levels = text["categories"]
+        lists["categories_"] = [own if own is None else _array_of_levels(own) for own in levels]
+    return {
+        "forest_": forest,
+        "recipe_": _recipe(text["recipe"]),
+        **text["values"],
+        **arrays,
+        **lists,
+    }
 
 
 def _array_of_levels(text: dict) -> np.ndarray:
     dtype, listed = np.dtype(text["type"]), text["levels"]
-    _check(dtype.kind in "biufO", "categories")
-    _check(dtype.kind != "O" or all(isinstance(one, str) for one in listed), "categories")
+    sound.check(dtype.kind in "biufO" and isinstance(listed, list), "categories")
+    is_text = all(isinstance(one, str) for one in listed)
+    sound.check(dtype.kind != "O" or is_text, "categories")
     return native(np.array(listed, dtype=dtype))
 
 
@@ -286,60 +396,10 @@ def _recipe_of_today(recipe) -> Recipe:
     )
 
 
-def check_forest(forest: Forest, n_features: int, levels: tuple[int, ...] = ()) -> None:
-    """Raise ValueError unless every walk through the forest stays within its arrays and ends, and
-    asks for no category that is none of as many `levels` as each feature has."""
-    nodes = forest.nodes
-    _check(nodes.dtype == NODE and nodes.ndim == 1, "nodes")
-    stats = forest.stats
-    _check(stats.dtype == np.float64 and stats.ndim == 2 and stats.size > 0, "statistics")
-    _check(len(stats) == len(nodes), "statistics")
-    means, n_targets = forest.means, (stats.shape[1] - 1) // 2
-    _check(means.dtype == np.float64 and means.ndim == 2, "means")
-    _check(means.shape[1] == 0 or means.shape == (len(nodes), n_targets), "means")
-    _check(forest.gains.dtype == np.float64, "gains")
-    _check(forest.gains.shape in ((0,), (len(nodes),)), "gains")
-    _check(forest.params.dtype == np.float64 and forest.bits.dtype == np.uint64, "pools")
-    offsets = (
-        (forest.first_node, nodes),
-        (forest.first_param, forest.params),
-        (forest.first_bit, forest.bits),
-    )
-    for first, pool in offsets:
-        _check(first.dtype == np.int64 and first.ndim == 1, "offsets")
-        _check(len(first) == len(forest.first_node) > 1 and first[0] == 0, "offsets")
-        _check((np.diff(first) >= 0).all() and first[-1] == len(pool), "offsets")
-    _check((np.diff(forest.first_node) > 0).all(), "offsets")
-    sizes = np.diff(forest.first_node)
-    begins = np.repeat(forest.first_node[:-1], sizes)
-    place = np.arange(len(nodes)) - begins
-    inner = nodes["kind"] != LEAF
-    shares = nodes["missing_share"]
-    _check(((shares >= 0) & (shares <= 1)).all(), "shares of missing values")
-    for child in ("left", "right"):
-        later = (nodes[child] > place) & (nodes[child] < np.repeat(sizes, sizes))
-        _check(later[inner].all(), "children")
-    children = np.concatenate([(begins + nodes[child])[inner] for child in ("left", "right")])
-    _check(len(np.unique(children)) == len(children) == len(nodes) - len(sizes), "children")
-    for t in range(len(sizes)):
-        check_questions(tree_of(forest, t), n_features, levels)
-
-
-def check_targets(recipe: Recipe, forest: Forest, classes: list[np.ndarray] | None) -> None:
-    """Raise ValueError unless statistics are those of as many classes as each of several targets
-    has."""
-    each = recipe.classes_each
-    _check(each == tuple(map(len, classes or ())), "classes")
-    _check(not each or sum(each) == forest.stats.shape[1], "classes")
-
-
-def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:
-    """Raise ValueError unless bags can be drawn again."""
-    most = np.iinfo(np.int32).max if recipe.replace else n_rows
-    _check(0 <= recipe.bag_size <= most, "bags")
-    _check(chances.dtype == np.float64 and chances.shape in ((0,), (n_rows,)), "bags")
-
-
-def _check(holds, what: str) -> None:
-    if not holds:
-        raise ValueError(f"its {what} do not fit together")
+def checked(task: str, fitted: dict[str, Any]) -> dict[str, Any]:
+    """Fitted values that go together, with what is derived of them; else a ValueError."""
+    try:
+        sound.check_fitted(task, fitted)
+        return fitted | {"forest_": with_steps(fitted["forest_"])}
+    except DAMAGE as error:
+        raise ValueError(told_of(error)) from error

@@ -41,9 +41,9 @@ def _columns(y) -> Iterator[tuple[Any, np.ndarray]]:
     values = np.asarray(y)
     if values.ndim == 2:
         yield from enumerate(values.T)
-    else:
+    elif values.ndim == 1:  # else it is none, which scikit-learn tells
         name = getattr(y, "name", None)
-        yield None if callable(name) else name, values.reshape(-1)
+        yield None if callable(name) else name, values
 
 
 def _is_number(value) -> bool:

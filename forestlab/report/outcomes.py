@@ -27,7 +27,6 @@ class Sums(NamedTuple):
 
 def judged_rows(subject: Subject) -> np.ndarray:
     """The rows of the judged split that are asked about."""
-    assert subject.judged is not None
     return evenly(len(subject.data[subject.judged][0]), MOST_JUDGED)
 
 
@@ -36,7 +35,6 @@ def judged_rows(subject: Subject) -> np.ndarray:
 
 def class_outcomes(subject: Subject, kept: np.ndarray) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a page is told of all judged rows, and of those kept, which are numbers among them."""
-    assert subject.judged is not None
     X, truth = (part[judged_rows(subject)] for part in subject.data[subject.judged])
     sums, posteriors = _asked(subject, X, truth, kept)
     told: dict[str, Any] = {
@@ -122,7 +120,6 @@ def bytes_of_classes(grid: Grid, n_classes: int) -> int:
 
 def number_outcomes(subject: Subject, kept: np.ndarray) -> dict[str, Any]:
     """What a page is told of some judged rows: their answers, and of a regression the spreads."""
-    assert subject.judged is not None
     X = subject.data[subject.judged][0][judged_rows(subject)][kept]
     asked = subject.grown, X, subject.grid, subject.n_jobs
     told = {"answers": numbers(numbers_at_cells(*asked))}

@@ -52,6 +52,7 @@ def payload(
     names = list(findings.by_target)
     shown = names[:MOST_TARGETS]
     told = [_surfaces("all targets, mean", findings, about)]
+    told[0]["notes"].append("Rows and trees are shown target by target: choose one at the top.")
     for k, name in enumerate(shown):
         own = {split: (X, np.ascontiguousarray(y[:, k])) for split, (X, y) in coded.items()}
         of_target = findings.by_target[name]
@@ -68,15 +69,12 @@ def _of_one(name: str, subject: Subject) -> dict[str, Any]:
     """What is shown of one target."""
     told = _surfaces(name, subject.findings, subject.about)
     told |= {"combine": subject.grown.combine, "branches": subject.grown.recipe.missing == "both"}
-    X = None
-    if subject.judged is not None:
-        of_rows, kept = told_rows(subject)
-        told |= of_rows
-        X = subject.data[subject.judged][0][kept.places]
+    of_rows, kept = told_rows(subject)
+    told |= of_rows
     plane = told_plane(subject)
     if plane is not None:
         told["plane"] = plane
-    told["trees"] = told_trees(subject, X)
+    told["trees"] = told_trees(subject, subject.data[subject.judged][0][kept.places])
     told["notes"] += _left_out(subject, told)
     return told
 
@@ -126,11 +124,7 @@ def _thinned(grid) -> list[str]:
 
 def _left_out(subject: Subject, told: dict[str, Any]) -> list[str]:
     """Sentences, each on one thing that there was no room for."""
-    notes = []
-    if "rows" not in told:
-        notes.append("There are no rows of validation or test: nothing is shown row by row.")
-    else:
-        notes += _of_rows(subject, told)
+    notes = _of_rows(subject, told)
     trees = told["trees"]
     n_told = len(trees["first"]) - 1
     if n_told < trees["n_all"]:
@@ -147,6 +141,9 @@ def _left_out(subject: Subject, told: dict[str, Any]) -> list[str]:
 
 def _of_rows(subject: Subject, told: dict[str, Any]) -> list[str]:
     rows, notes = told["rows"], []
+    if rows["split"] == "train":
+        notes.append("There are no rows of validation or test: those shown are training rows, "
+                     "which the trees know.")  # fmt: skip
     n, n_all, n_asked = len(rows["even"]), rows["n_all"], rows["n_asked"]
     if n_asked < n_all:
         notes.append(f"{n_asked} of {n_all} {rows['split']} rows, evenly spaced, are judged here; "

@@ -49,7 +49,6 @@ def _most_rows(subject: Subject) -> int:
 def _worst_first(subject: Subject) -> np.ndarray:
     """The rows that are asked about: wrong ones first, then unsure ones; by their error if answers
     are numbers; of a density the least likely first."""
-    assert subject.judged is not None
     surface, some = subject.findings.surfaces[subject.judged], judged_rows(subject)
     if not subject.findings.has_classes:
         return np.argsort(-surface.errors[some], kind="stable")
@@ -63,7 +62,6 @@ def _worst_first(subject: Subject) -> np.ndarray:
 
 def told_rows(subject: Subject) -> tuple[dict[str, Any], Kept]:
     """What a page is told of the rows that it lists, and of all that were judged."""
-    assert subject.judged is not None
     kept = Kept(subject)
     X, truth = (part[kept.places] for part in subject.data[subject.judged])
     rows: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from forestlab.core.arrays import LEAF, Tree, n_trees, tree_of
+from forestlab.core.arrays import AXIS, LEAF, Tree, n_trees, tree_of
 from forestlab.core.prune import depths
 from forestlab.core.tasks import TASKS, variances
 from forestlab.forest import ends
@@ -19,6 +19,7 @@ from forestlab.tree.view import question
 NODE = 20  # bytes of a node, its question in words among them, beside what it says
 ENTRY = 3  # of the weight of one class
 LONGEST = 100  # letters of a question
+CUT = ["feature", "cut_low", "cut_high", "missing", "missing_share"]  # all that a single cut asks
 
 
 class Nodes:
@@ -27,6 +28,7 @@ class Nodes:
     def __init__(self, subject: Subject):
         self.subject = subject
         self.texts: dict[str, int] = {"": 0}
+        self.cuts: dict[tuple, int] = {}  # the numbers of texts, by what single cuts ask
         self.parts: list[dict[str, np.ndarray]] = []
         self.left_out: list[int] = []  # nodes of each tree
         self.n_levels: list[int] = []  # that are told of each
@@ -42,12 +44,9 @@ class Nodes:
         skip = np.zeros(len(here), np.int64)
         goes_on = asks & np.append(keep, False)[here + 1]  # else the page does not go on below it
         skip[goes_on] = place[nodes["right"][goes_on]] - np.flatnonzero(goes_on)
-        texts = [
-            self._text(tree, i) if ask else 0 for i, ask in zip(here.tolist(), asks, strict=True)
-        ]
         part = {
             "skip": skip,
-            "text": np.array(texts),
+            "text": self._texts(tree, here),
             "feature": np.where(asks & (nodes["feature"] >= 0), nodes["feature"] + 1, 0),
             "rows": nodes["n_rows"],
             "impurity": floats(nodes["impurity"]),
@@ -55,6 +54,19 @@ class Nodes:
         self.parts.append(part | _said(self.subject, stats))
         self.left_out.append(len(keep) - len(here))
         self.n_levels.append(n_levels)
+
+    def _texts(self, tree: Tree, here: np.ndarray) -> np.ndarray:
+        """The number of each node's question, 0 of leaves; of equal cuts it is written once."""
+        found = np.zeros(len(here), np.int64)
+        keys, kinds = tree.nodes[CUT][here].tolist(), tree.nodes["kind"][here]
+        for k in np.flatnonzero(kinds != LEAF).tolist():
+            if kinds[k] != AXIS:
+                found[k] = self._text(tree, int(here[k]))
+                continue
+            if keys[k] not in self.cuts:
+                self.cuts[keys[k]] = self._text(tree, int(here[k]))
+            found[k] = self.cuts[keys[k]]
+        return found
 
     def _text(self, tree: Tree, i: int) -> int:
         text = brief(question(tree, i, self.names, self.subject.about.levels), LONGEST)
@@ -90,23 +102,20 @@ def _said(subject: Subject, stats: np.ndarray) -> dict[str, Any]:
     }
 
 
-def told_trees(subject: Subject, X: np.ndarray | None) -> dict[str, Any]:
+def told_trees(subject: Subject, X: np.ndarray) -> dict[str, Any]:
     """The first trees, and where rows X end in each: of a row that branches, where most of it
     does. Of a first tree that is too large, the upper levels."""
     forest, room = subject.grown.forest, subject.room.trees
-    n_rows = 0 if X is None else len(X)
-    nodes = Nodes(subject)
+    nodes, of_ends = Nodes(subject), 2 * len(X)
     for t in range(n_trees(forest)):
         tree = tree_of(forest, t)
         cost = _cost(subject, tree)
-        if cost.sum() + 2 * n_rows > room and nodes.parts:
+        if cost.sum() + of_ends > room and nodes.parts:
             break
         nodes.add(tree, _levels_that_fit(tree, cost, room))
-        room -= int(cost.sum()) + 2 * n_rows
-    told = nodes.told() | {"n_all": n_trees(forest)}
-    if X is not None:
-        told["ends"] = _ends(subject, X, nodes.n_levels)
-    return told
+        room -= int(cost.sum()) + of_ends
+    own = {"n_all": n_trees(forest), "ends": _ends(subject, X, nodes.n_levels)}
+    return nodes.told() | own
 
 
 def _cost(subject: Subject, tree: Tree) -> np.ndarray:

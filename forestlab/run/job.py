@@ -189,7 +189,6 @@ def _end(opened: Future, status: str, trace: str = "") -> None:
 def _log(job: Job, store, run_id: str, done: Done) -> list:
     """Log all that was found; returns the numbers."""
     from forestlab import tracking
-    from forestlab.tracking import provenance
 
     start = time.perf_counter()
     numbers = done.numbers()
@@ -200,13 +199,7 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
         now.info("logging files")
         tracking.log_folder(store, run_id, Path(scratch))
         page = PAGE if (Path(scratch) / PAGE).exists() else None
-    model = None
-    if job.config.tracking.model:
-        now.info("logging the model")
-        example = job.data.dataset.frame.iloc[job.data.parts.train[:3]]
-        name = f"{job.config.model.name}-{job.data.dataset.name}"
-        wanted = provenance.requirements()
-        model = tracking.log_model(store, run_id, done.model, example, wanted, name)
+    model = _log_model(job, store, run_id, done) if job.config.tracking.model else None
     place = f"#/experiments/{store.experiment_id}/runs/{run_id}"
     told = notes.note(job, _last(numbers), place, model, page)
     tracking.log_numbers(store, run_id, [], tags={tracking.NOTE: told})
@@ -215,6 +208,19 @@ def _log(job: Job, store, run_id: str, done: Done) -> list:
     )
     tracking.log_numbers(store, run_id, [last])
     return [*numbers, last]
+
+
+def _log_model(job: Job, store, run_id: str, done: Done) -> str:
+    """The fitted model, called by its variant and data; returns its address."""
+    from forestlab import tracking
+    from forestlab.tracking import provenance
+
+    now.info("logging the model")
+    config, data = job.config, job.data
+    example = data.dataset.frame.iloc[data.parts.train[:3]]
+    name = f"{config.model.name}-{configs.data_name(config.dataset)}"
+    wanted = provenance.requirements()
+    return tracking.log_model(store, run_id, done.model, example, wanted, name)
 
 
 def _write(job: Job, folder: Path, done: Done) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from forestlab import datasets
 from forestlab.config import Config
 from forestlab.core.jit import compile_seconds
-from forestlab.datasets.truth import draw, truth
+from forestlab.datasets.truth import TRUTHS, draw, truth
 from forestlab.run.making import Data, Job, build
 from forestlab.run.progress import LINE, NOW
 
@@ -59,7 +59,7 @@ def fit_and_study(job: Job, show: bool) -> Done:
     with timing(seconds, "study"):
         draw = partial(_draw_and_fit, config, data, n_jobs, show) if wanted.draws else None
         options = wanted.name, wanted.rows, wanted.cuts, draw, data.dataset.target_names
-        found = study(model.grown, splits, n_jobs, *options)
+        found = study(model.grown, splits, n_jobs, *options, _truth_of(config))
     if compile_seconds() > waited:
         seconds["compile"] = compile_seconds() - waited
     return Done(model, found, seconds)
@@ -112,6 +112,14 @@ def timing(seconds: dict[str, float], name: str) -> Iterator[None]:
     start, waited = time.perf_counter(), compile_seconds()
     yield
     seconds[name] = time.perf_counter() - start - (compile_seconds() - waited)
+
+
+def _truth_of(config: Config) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Rows → their targets without noise, of sets of which that is known."""
+    wanted = config.dataset
+    if wanted.name not in TRUTHS or wanted.rescale or wanted.drop or wanted.categorical:
+        return None
+    return lambda X: truth(wanted.name, X, wanted.noise).expected
 
 
 def _draw_and_fit(config: Config, data: Data, n_jobs: int, show: bool):

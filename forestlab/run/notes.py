@@ -39,8 +39,9 @@ def _what(job: Job) -> str:
     data, config = job.data, job.config
     said = [f"`{key}={value}`" for key, value in beyond(config).items()]
     sizes = f"{len(data.parts.train)} training rows of {data.X.shape[1]} features"
-    said = said or ["nothing said beyond the defaults"]
-    return f"**{config.model.name}** on **{data.dataset.name}**, {sizes}: {', '.join(said)}."
+    told = ", ".join(said) or "nothing said beyond the defaults"
+    name = configs.data_name(config.dataset)
+    return f"**{config.model.name}** on **{name}**, {sizes}: {told}."
 
 
 def _result(job: Job, metrics: Mapping[str, float]) -> str:
@@ -61,10 +62,11 @@ def beyond(config: Config) -> dict[str, Any]:
     of_choices: dict[str, Any] = {}
     for group in GROUPS:
         of_choices |= _of_choice(group, str(OmegaConf.select(config, f"{group}.name")))
-    said = sorted(configs.chosen(config).items(), key=lambda pair: pair[0] in SEEDS)
+    every = configs.deciding(config)
+    said = configs.chosen(config) | {key: every[key] for key in of_choices if key in every}
     return {
         key: value
-        for key, value in said
+        for key, value in sorted(said.items(), key=lambda pair: (pair[0] in SEEDS, pair[0]))
         if key.split(".")[0] not in UNTOLD
         and key not in ("model.name", "dataset.name")
         and (key not in of_choices or of_choices[key] != value)

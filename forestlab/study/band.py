@@ -1,4 +1,5 @@
-"""A regression on one feature, along it."""
+"""A regression on one feature, along it, at the depth that validation, or else out-of-bag rows,
+would choose: deeper trees follow the noise."""
 
 from typing import NamedTuple
 
@@ -22,37 +23,49 @@ class AlongOne(NamedTuple):
     mean: np.ndarray  # (g,)
     bands: dict[str, Band]  # by method, at LEVEL
     training: tuple[np.ndarray, np.ndarray]  # some x and their targets
+    depth: int  # at which the trees are cut
+    expected: np.ndarray | None = None  # (g,) the truth without noise; None if it is not known
 
 
 def _find(look: Look) -> AlongOne:
     grown, (X, truth) = look.grown, look.data["train"]
     x = np.linspace(np.nanmin(X), np.nanmax(X), POINTS)
-    leaves = reached(grown.forest, x[:, None], None, look.n_jobs)
+    chosen = look.found.get("chosen")
+    depth = look.n_depths - 1 if chosen is None else chosen.depth
+    leaves = reached(grown.forest, x[:, None], depth, look.n_jobs)
     asked = grown.forest, grown.task, grown.combine
-    mean = combined(*asked, x[:, None], None, look.n_jobs)[0][:, 0]
+    mean = combined(*asked, x[:, None], depth, look.n_jobs)[0][:, 0]
     spread = answers_of(grown.forest, grown.task, leaves).spread
     jack = jackknife_of(look, leaves, np.zeros(len(x), np.intp))
-    found = bands(look, mean, spread, leaves, jack, (LEVEL,))
+    found = bands(look, mean, spread, leaves, jack, (LEVEL,), depth)
     some = evenly(len(X), look.most_rows)
     by_method = {method: of_levels[0] for method, of_levels in found.items()}
-    return AlongOne(x, mean, by_method, (X[some, 0], truth[some]))
+    expected = None if look.truth is None else look.truth(x[:, None])
+    return AlongOne(x, mean, by_method, (X[some, 0], truth[some]), depth, expected)
 
 
 def _table(found: AlongOne, findings: Findings, about: About) -> Files:
     methods = {method: band._asdict() for method, band in found.bands.items()}
-    yield "band.json", {"x": found.x, "mean": found.mean, "level": LEVEL} | methods
+    known = {} if found.expected is None else {"expected": found.expected}
+    line = {"depth": found.depth, "x": found.x, "mean": found.mean} | known
+    yield "band.json", line | {"level": LEVEL} | methods
 
 
 def _picture(found: AlongOne, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
-    title = f"{about.title}: {LEVEL:.0%} intervals"
+    chosen = findings.parts.get("chosen")
+    why = f", chosen by {figures.SPLIT_ROWS[chosen.split]}" if chosen is not None else ""
+    title = about.titled(f"{LEVEL:.0%} intervals at depth {found.depth}{why}")
     remarks = {
         method: f"unknown at {unknown:.0%}{trees_needed(findings)}"
         for method, band in found.bands.items()
         if (unknown := float(np.isnan(band.low).mean())) > 0.0
     }
-    yield "band.png", figures.prediction_band(*found, title, remarks=remarks)
+    truth = None if found.expected is None else (found.x, found.expected)
+    along = found.x, found.mean, found.bands, found.training
+    names = about.features[0], "target"
+    yield "band.png", figures.prediction_band(*along, title, truth, remarks, names)
 
 
 PART = Part(

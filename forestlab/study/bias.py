@@ -265,8 +265,8 @@ def _picture(found: DrawFindings, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
     kind: Literal["squared", "brier"] = "squared" if found.labels is None else "brier"
-    parts = {"over training sets": found.squared}
-    yield "bias_variance.png", figures.bias_variance_curve(parts, about.title, kind)
+    title = about.titled(f"Noise, bias and variance by depth, over {found.n_draws} training sets")
+    yield "bias_variance.png", figures.bias_variance_curve({"": found.squared}, title, kind)
 
 
 PARTS_OF_ERROR = {

@@ -5,6 +5,7 @@ import numpy as np
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.forest import by_fixed_blocks, tree_by_tree
 from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
+from forestlab.study.shown import shown
 from forestlab.study.tasks import STUDIED, Studied
 
 
@@ -57,8 +58,9 @@ def _table(found: np.ndarray, findings: Findings, about: About) -> Files:
 def _picture(found: np.ndarray, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
-    sizes = np.arange(1, len(found) + 1)
-    picture = figures.size_curve(sizes, {"oob": found}, findings.studied.loss_name, about.title)
+    sizes, how = np.arange(1, len(found) + 1), shown(findings.main)
+    title = about.titled(f"Out-of-bag {how.name} by number of trees")
+    picture = figures.size_curve(sizes, {"oob": found}, how.label, title, how.better)
     yield "curves/oob_by_trees.png", picture
 
 

@@ -276,9 +276,13 @@ def _table(found: dict[str, Calibrations], findings: Findings, about: About) -> 
 def _picture(found: dict[str, Calibrations], findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
+    alone = findings.surfaces["train"].sizes[-1] == 1
     for split, told in found.items():
-        picture = figures.reliability_diagram(_tables(told), f"{about.title}, {split}")
-        yield f"calibration/{split}.png", picture
+        title = about.titled(f"Calibration, {figures.SPLIT_ROWS[split]}")
+        curves = _tables(told)
+        if alone:  # one tree's answers are not combined
+            curves = {"tree": curves["average"]}
+        yield f"calibration/{split}.png", figures.reliability_diagram(curves, title)
 
 
 PART = Part(

@@ -44,7 +44,7 @@ def _picture(found: dict[str, np.ndarray], findings: Findings, about: About) -> 
     from forestlab import figures  # late: matplotlib
 
     for split, counts in found.items():
-        title = f"{about.title}, {split}"
+        title = about.titled(f"Confusion of classes, {figures.SPLIT_ROWS[split]}")
         yield f"confusion/{split}.png", figures.confusion(counts, findings.classes or [], title)
 
 

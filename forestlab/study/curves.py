@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from forestlab.study.part import About, Files, Findings, Look, Number, Part, steps
+from forestlab.study.shown import shown
 
 
 def _find(look: Look) -> dict:
@@ -26,10 +27,11 @@ def _table(found, findings: Findings, about: About) -> Files:
 def _picture(found, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
-    chosen, main = findings.parts.get("chosen"), findings.main
+    chosen, how = findings.parts.get("chosen"), shown(findings.main)
     best = (None, "") if chosen is None else (chosen.depth, chosen.split)
-    picture = figures.depth_curve(findings.curves[main], main, about.title, *best)
-    yield "curves/depth.png", picture
+    values = {split: how.of(curve) for split, curve in findings.curves[findings.main].items()}
+    title = about.titled(f"{how.title} by depth")
+    yield "curves/depth.png", figures.depth_curve(values, how.label, title, *best, how.better)
 
 
 PART = Part(

@@ -51,9 +51,8 @@ def _picture(found: Densities, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
     panels = {f"depth {depth}{_why(found, depth)}": grid for depth, grid in found.grids.items()}
-    picture = figures.density_maps(
-        panels, found.extent, found.training, about.features, about.title
-    )
+    title = about.titled("Density over the plane, and training rows")
+    picture = figures.density_maps(panels, found.extent, found.training, about.features, title)
     yield "density.png", picture
 
 

@@ -30,6 +30,7 @@ def study(
     count_cuts: bool = False,
     draw: Callable | None = None,
     targets: Sequence[str] = (),
+    truth: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Findings:
     """Study a forest on {split: (X, y)}, "train" being what it was grown on.
 
@@ -39,11 +40,13 @@ def study(
     most_rows : of a split, that are looked at where it is costly
     draw : () → `bias.DrawFindings`, if the study has them; None: it has not
     targets : their names, if there are several
+    truth : rows → their targets without noise, where that is known
     """
     coded = {split: (X, grown.codes(y)) for split, (X, y) in data.items() if len(y)}
     outside = None if name == "off" else grown.outside(n_jobs)
+    n_depths = depth_of(grown.forest) + 1
     look = Look(
-        grown, coded, outside, {}, depth_of(grown.forest) + 1, most_rows, n_jobs, count_cuts, draw
+        grown, coded, outside, {}, n_depths, most_rows, n_jobs, count_cuts, draw, truth=truth
     )
     if name == "full" and look.has_targets and grown.is_whole:
         # Before targets go apart: impurities are of them all.

@@ -27,15 +27,33 @@ def _table(found: np.ndarray, findings: Findings, about: About) -> Files:
 def _picture(found: np.ndarray, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
-    impurity = found.mean(axis=0), found.std(axis=0)
-    names, title, shape = about.features, about.title, about.image_shape
+    if len(about.features) < 2:  # it has it all
+        return
+    impurity = found.mean(axis=0), _standard_error(found)
+    names, shape = about.features, about.image_shape
+    title = about.titled(f"Importance of the {'features' if shape is None else 'pixels'}")
     permutation = findings.parts.get("permutation")
     if permutation is None:
-        picture = figures.importance(names, *impurity, title, image_shape=shape)
+        picture = figures.importance(names, *impurity, title, image_shape=shape, label=BY_IMPURITY)
     else:
-        other = permutation.mean, permutation.std
-        picture = figures.two_importances(names, impurity, other, title, image_shape=shape)
+        other = permutation.mean, _standard_error(permutation.increase[permutation.n_rows > 0])
+        labels = BY_IMPURITY, BY_PERMUTATION[findings.has_classes]
+        two = figures.two_importances
+        picture = two(names, impurity, other, title, image_shape=shape, labels=labels)
     yield "importance.png", picture
+
+
+def _standard_error(of_trees: np.ndarray) -> np.ndarray | None:
+    """Of the mean over trees, (n_features,); None of less than two."""
+    n = len(of_trees)
+    return of_trees.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else None
+
+
+BY_IMPURITY = "decrease of impurity (share of the sum)"
+BY_PERMUTATION = {
+    True: "rise of a tree's error rate, shuffled (share of rows)",
+    False: "rise of a tree's MSE, shuffled (squared units)",
+}
 
 
 PART = Part(

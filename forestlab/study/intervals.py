@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from forestlab.forest import Reached, reached
+from forestlab.forest import Reached, combined, reached
 from forestlab.study import conformal
 from forestlab.study.coverage import (
     LEVELS,
@@ -34,22 +34,31 @@ class Coverage(NamedTuple):
 
 
 def bands(
-    look: Look, mean, spread, leaves: Reached, jack: Jackknife | None, levels
+    look: Look, mean, spread, leaves: Reached, jack: Jackknife | None, levels, depth=None
 ) -> dict[str, list[Band]]:
-    """By method: a band for each level, of rows that end in `leaves`."""
-    oob, (X, truth) = look.surfaces.get("oob"), look.data["train"]
+    """By method: a band for each level, of rows that end in `leaves` of trees cut at a depth."""
+    X, truth = look.data["train"]
     sd = np.sqrt(spread)
     found = {"trees": [normal_intervals(mean, sd, level) for level in levels]}
     if jack is not None:
         found["jackknife"] = [normal_intervals(mean, jack.sd, level) for level in levels]
-    if oob is not None:
-        scores = conformal.scores_regression(oob.truth, oob.predicted)
+    if look.outside is not None:
+        scores = conformal.scores_regression(truth, _out_of_bag(look, depth))
         found["conformal"] = [conformal.intervals(mean, scores, level) for level in levels]
-    trained = reached(look.grown.forest, X, None, look.n_jobs)
+    trained = reached(look.grown.forest, X, depth, look.n_jobs)
     bags = look.grown.bags(look.n_jobs)
     low, high = leaf_intervals(trained, bags, truth, leaves, levels)
     found["quantiles"] = [Band(*pair) for pair in zip(low, high, strict=True)]
     return found
+
+
+def _out_of_bag(look: Look, depth: int | None) -> np.ndarray:
+    """Answers for the training rows by the trees that left them out, (n,)."""
+    if depth is None:
+        return look.surfaces["oob"].predicted
+    grown, (X, _) = look.grown, look.data["train"]
+    asked = grown.forest, grown.task, grown.combine, X, depth, look.n_jobs, look.outside
+    return combined(*asked)[0][:, 0]
 
 
 def _of_bands(look: Look, rows: Judged) -> dict[str, Coverage]:
@@ -115,14 +124,24 @@ def _picture(found: dict[str, Coverage], findings: Findings, about: About) -> Fi
     kind: Literal["set", "interval"] = "set" if findings.has_classes else "interval"
     shares = {method: told.share for method, told in found.items()}
     widths = {method: told.width for method, told in found.items()}
-    remarks = {
-        method: f"{told.rows} of {len(rows.truth)} rows{trees_needed(findings)}"
-        for method, told in found.items()
-        if told.rows < len(rows.truth)
-    }
-    title, levels = f"{about.title}, {rows.split}", np.array(LEVELS)
-    picture = figures.coverage_curve(levels, shares, widths, title, kind, remarks)
+    remarks = dict(METHODS)
+    for method, told in found.items():
+        if told.rows < len(rows.truth):
+            few = f"{told.rows} of {len(rows.truth)} rows{trees_needed(findings)}"
+            remarks[method] = f"{remarks[method]}; {few}"
+    what = "label sets" if findings.has_classes else "intervals"
+    title = about.titled(f"Coverage and size of {what}, {figures.SPLIT_ROWS[rows.split]}")
+    picture = figures.coverage_curve(np.array(LEVELS), shares, widths, title, kind, remarks)
     yield "coverage.png", picture
+
+
+METHODS = {
+    "trees": "mean ± z · the trees' spread",
+    "jackknife": "mean ± z · sd of the mean",
+    "conformal": "by errors out of bag",
+    "quantiles": "of targets in a row's leaves",
+    "posterior": "likeliest classes",
+}
 
 
 def trees_needed(findings: Findings) -> str:

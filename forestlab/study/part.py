@@ -35,6 +35,7 @@ class Look(NamedTuple):
     found: Mapping[str, Any] = MappingProxyType({})  # by the names of the parts before
     by_target: Mapping[str, "Findings"] = MappingProxyType({})  # of several; these come first
     paths: Mapping[str, Path] = MappingProxyType({})  # of a full study: those of stopping rules
+    truth: Callable[[np.ndarray], np.ndarray] | None = None  # X → targets without noise, if known
 
     @property
     def studied(self) -> Studied:
@@ -112,6 +113,10 @@ class About(NamedTuple):
     rows: dict[str, np.ndarray]  # by split: row numbers in the data set
     image_shape: tuple[int, int] | None = None  # of rows that are images
     levels: list[np.ndarray | None] | None = None  # of each feature, if it is one of categories
+
+    def titled(self, what: str) -> str:
+        """The title of a picture: what is shown, and of which run."""
+        return f"{what}: {self.title}"
 
     def of_target(self, name: str) -> "About":
         return self._replace(title=f"{self.title}, {name}")

@@ -65,15 +65,13 @@ def _picture(found: Cut, findings: Findings, about: About) -> Files:
     title = f"{about.title}: the first tree before it was pruned"
     yield "tree/before.png", figures.tree_picture(before, DRAWN_DEPTH, title=title)
     if len(was.alphas) > 1:
-        loss = "wrong labels" if findings.has_classes else "squared error"
+        loss = "error rate" if findings.has_classes else "squared error"
         rows = {"cv": "cross-validation", "valid": "validation rows"}[was.chosen_by]
         path = (np.array(part) for part in (was.alphas, was.losses, was.errors))
         alphas, losses, errors = path
-        label = f"{loss}, mean of {rows}"
-        yield (
-            "pruning.png",
-            figures.alpha_curve(alphas, losses, errors, was.alpha, label, about.title),
-        )
+        label, title = f"{loss}, mean of {rows}", about.titled("Loss by what a leaf costs, α")
+        picture = figures.alpha_curve(alphas, losses, errors, was.alpha, label, title)
+        yield "pruning.png", picture
 
 
 PART = Part(

@@ -37,9 +37,8 @@ def _picture(found: Regions, findings: Findings, about: About) -> Files:
 
     extent, posteriors, (points, labels) = found
     classes, names = findings.classes or [], about.features
-    picture = figures.decision_regions(
-        posteriors, extent, points, labels, classes, names, about.title
-    )
+    title = about.titled("Predicted class over the plane, and training rows")
+    picture = figures.decision_regions(posteriors, extent, points, labels, classes, names, title)
     yield "regions.png", picture
 
 

@@ -19,6 +19,7 @@ from forestlab.core.tasks import TASKS
 from forestlab.forest import Path
 from forestlab.study.metrics import METRICS
 from forestlab.study.part import About, Files, Findings, Look, Number, Part, single
+from forestlab.study.shown import shown
 
 # Rules, and how their parameter is called.
 RULES = {
@@ -141,15 +142,16 @@ def _table(found: dict[str, Way], findings: Findings, about: About) -> Files:
 def _picture(found: dict[str, Way], findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
-    main = findings.main
+    main, how = findings.main, shown(findings.main)
     splits = found["depth"].scores
     split = next(name for name in ("test", "valid", "oob", "train") if name in splits)
     lines = {
-        RULES[rule]: _line(way, way.scores[split][main], figures.StoppingLine)
+        RULES[rule]: _line(way, how.of(way.scores[split][main]), figures.StoppingLine)
         for rule, way in found.items()
     }
     judge = found["depth"].judge
-    yield "stopping.png", figures.stopping_curves(lines, main, split, about.title, judge)
+    title = about.titled(f"{how.title} by size of the trees, {figures.SPLIT_ROWS[split]}")
+    yield "stopping.png", figures.stopping_curves(lines, how.label, title, judge)
 
 
 def _line(way: Way, values: np.ndarray, make: Callable) -> Any:

@@ -246,10 +246,12 @@ def _picture(found: VoteStrength | ResidualStrength, findings: Findings, about: 
     oob = findings.curves[findings.main]["oob"]
     if isinstance(found, VoteStrength):
         three = found.strength, found.correlation, found.bound
-        picture = figures.strength_curve(*three, about.title, 1.0 - oob)
+        title = about.titled("Strength and correlation of the trees, out of bag, by depth")
+        picture = figures.strength_curve(*three, title, 1.0 - oob)
     else:
         three = found.tree_rmse, found.correlation, found.bound
-        picture = figures.residual_curve(*three, about.title, oob)
+        title = about.titled("Error and correlation of the trees, out of bag, by depth")
+        picture = figures.residual_curve(*three, title, oob)
     yield "strength.png", picture
 
 

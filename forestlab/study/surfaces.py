@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from forestlab.forest import Grown, Path
-from forestlab.study.metrics import METRICS
 from forestlab.study.part import About, Files, Findings, Number, Part
+from forestlab.study.shown import shown
 from forestlab.study.surface import Surface, deepest, surface
 from forestlab.study.tasks import STUDIED
 
@@ -60,10 +60,12 @@ def _table(found: dict[str, Surface], findings: Findings, about: About) -> Files
 def _picture(found: dict[str, Surface], findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
-    main, sizes = findings.main, found["train"].sizes
-    values = {split: of_split.values[main] for split, of_split in found.items()}
-    better = METRICS[main].better
-    yield "surface.png", figures.surface_maps(values, sizes, main, about.title, better)
+    sizes, how = found["train"].sizes, shown(findings.main)
+    if len(sizes) < 2:  # the curve over depth says it all
+        return
+    values = {split: how.of(of_split.values[findings.main]) for split, of_split in found.items()}
+    title = about.titled(f"{how.title} by depth and number of trees (ring: best)")
+    yield "surface.png", figures.surface_maps(values, sizes, how.label, title, how.better)
 
 
 PART = Part(
@@ -77,6 +79,6 @@ PART = Part(
     metrics={"by_trees/METRIC/SPLIT": "step: number of trees, on the surface's grid"},
     files={
         "surface.csv": "every metric over depth × number of trees",
-        "surface.png": "the main one",
+        "surface.png": "the main one, of two trees and more",
     },
 )

@@ -302,8 +302,11 @@ def _picture(found: Uncertainties, findings: Findings, about: About) -> Files:
     draw = figures.uncertainty_classification if has else figures.uncertainty_regression
     remark = found.gauge.margin, found.gauge.untold
     for split, unsure in found.of.items():
-        errors, title = findings.surfaces[split].errors, f"{about.title}, {split}"
-        yield f"uncertainty/{split}.png", draw(unsure, errors, title, *remark)
+        errors = findings.surfaces[split].errors
+        title = about.titled(f"Errors by uncertainty, {figures.SPLIT_ROWS[split]}")
+        picture = draw(unsure, errors, title, *remark)
+        if picture is not None:
+            yield f"uncertainty/{split}.png", picture
 
 
 PART = Part(

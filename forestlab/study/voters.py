@@ -40,8 +40,11 @@ def _picture(found: VoterErrors, findings: Findings, about: About) -> Files:
     from forestlab import figures  # late: matplotlib
 
     voters, rows, error, std = found
-    told, spread = findings.studied, None if findings.has_classes else std
-    picture = figures.voters_curve(voters, rows, error, about.title, told.error_name, spread)
+    name = "error rate" if findings.has_classes else "mean |error|"
+    title, spread = about.titled(f"Out-of-bag {name} by number of voters"), None
+    if not findings.has_classes:
+        name, spread = f"{name} (units of the target)", std
+    picture = figures.voters_curve(voters, rows, error, title, name, spread)
     yield "oob/voters.png", picture
 
 

@@ -12,6 +12,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -292,7 +293,7 @@ def test_the_table_of_drifts():
         "fast             recorded       new  difference  allowed  verdict",
         "forest iris seed=1",
         "  accuracy/test      0.75       0.5       -0.25        0  drift",
-        "  summary/trees_depth           3         –                       gone",
+        "  trees_depth           3         –                       gone",
         "tree iris",
         "  rmse/test            12      12.5        +0.5        –  unjudged",
         "tree wine                                                 no run",
@@ -411,10 +412,10 @@ def test_the_table_of_curves():
         "summary/seconds_fit": [np.array([]), np.array([0.125])],
     }
     assert curve_lines(both) == [
-        "metric            a      b  b - a  from  largest  at",
-        "accuracy/test  0.75    0.5  -0.25     1      0.5   1",
-        "summary/trees_depth       2      2",
-        "summary/seconds_fit       –  0.125      –",
+        "metric                  a      b  b - a  from  largest  at",
+        "accuracy/test        0.75    0.5  -0.25     1      0.5   1",
+        "summary/trees_depth     2      2",
+        "summary/seconds_fit     –  0.125      –",
     ]
 
 
@@ -435,6 +436,22 @@ def test_a_config_comes_back_from_its_parameters(chosen):
     again = runs.config_of({key: configs.typed(text) for key, text in texts.items()})
     assert configs.fingerprint(again) == configs.fingerprint(config)
     assert chosen.items() <= configs.chosen(again).items()
+
+
+def test_a_config_comes_back_from_what_a_run_decided():
+    """Of auto the decision is logged, and which parameters said so."""
+    config = runs.config_of({"dataset.name": "iris", "model.name": "forest"})
+    params = {key: str(value) for key, value in configs.flat(config).items()}
+    params |= {"criterion.name": "gini", "task.name": "classification"}
+    tags = {"config_hash": configs.fingerprint(config), "auto": "criterion.name task.name"}
+    data = SimpleNamespace(params=params, tags=tags)
+    run = SimpleNamespace(data=data, info=SimpleNamespace(run_id="0123"))
+    assert "criterion.name" not in runs.read_config(run)
+    assert configs.agree(params, config)
+    assert not configs.agree(params | {"max_depth": "3"}, config)
+    del tags["auto"]
+    with pytest.raises(ConfigError, match="cannot be read back"):
+        runs.read_config(run)
 
 
 def test_an_option_that_is_no_more():

@@ -8,14 +8,14 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from command import ROOT, Logged, environment
+from command import ROOT, Logged, command, environment
 from hydra._internal.utils import get_args_parser
 
 import experiments
 from experiments import __main__, _page, _pictures, _reproduce, _runs, above, below, exactly, within
 from experiments._statistics import Measured, certain
 from forestlab import tracking
-from forestlab.config import ConfigError, TrackingConfig, conf_folder, fingerprint, flat
+from forestlab.config import DOCUMENTS, ConfigError, TrackingConfig, conf_folder, fingerprint, flat
 from forestlab.run import command as run
 from forestlab.run.making import normalised
 
@@ -70,7 +70,7 @@ def test_every_sweep_composes_without_pictures(name):
     configs = run.jobs([f"experiment={name}"])
     for config in configs:
         assert not config.tracking.pictures
-        assert config.tracking.experiment == "forestlab"
+        assert config.tracking.experiment == DOCUMENTS
     # No result is asked for twice: a tree is one tree, whatever n_estimators its line sweeps.
     assert len({fingerprint(normalised(config)) for config in configs}) == len(configs)
 
@@ -120,7 +120,7 @@ def made(failed):
     """The same once more, without the fire."""
     home = failed[0]
     done = make("tree_classification", "tree_regression", home=home)
-    return home, done, Logged(home)
+    return home, done, Logged(home, DOCUMENTS)
 
 
 def test_a_failing_run_is_told_and_the_others_go_on(failed):
@@ -167,6 +167,18 @@ def test_runs_know_their_experiment(made):
     assert child.info.run_name == "tree boston seed=0"
     assert child.data.tags["mlflow.parentRunId"] == parent.info.run_id
     assert "sweeps" not in child.data.params
+
+
+def test_runs_of_documents_are_not_among_a_persons(made):
+    """Neither those of `experiments` nor those of experiment=…, which they share."""
+    home, _, logged = made
+    assert logged.client.get_experiment_by_name("forestlab") is None
+    n_before = len(logged.runs())
+    done = command("experiment=tree_regression", "resume=true", home=home)
+    assert done.returncode == 0, done.stderr
+    assert "skipped" in done.stdout
+    assert len(logged.runs()) == n_before + 1  # the sweep's own
+    assert logged.client.get_experiment_by_name("forestlab") is None
 
 
 @pytest.mark.parametrize("name", ["tree_classification", "tree_regression"])
@@ -314,7 +326,8 @@ def test_a_mistake_is_one_line(arguments, told, monkeypatch, tmp_path, capsys):
 def logged_tree(made):
     """The run of tree_regression as its table sees it, and the store."""
     home, _, logged = made
-    store = tracking.open_store(TrackingConfig(uri=f"sqlite:///{home / 'mlflow.db'}"))
+    uri = f"sqlite:///{home / 'mlflow.db'}"
+    store = tracking.open_store(TrackingConfig(uri=uri, experiment=DOCUMENTS))
     (found,) = logged.runs("tags.experiment = 'tree_regression' and tags.model = 'tree'")
     return _runs.LoggedRun(store, found), store
 

@@ -204,9 +204,12 @@ def said(figure):
     return [text.get_text() for text in figure.texts]
 
 
-@pytest.mark.parametrize("name", TREES)
-def test_words_around_a_tree_are_on_the_paper_and_off_the_boxes(name):
-    figure = tree_picture(TREES[name], max_depth=2)
+NARROW = as_if_grown(build_tree(bushy(3, [f"the class of number {c}" for c in range(8)])))
+
+
+@pytest.mark.parametrize("view", [*TREES.values(), NARROW], ids=[*TREES, "narrow"])
+def test_words_around_a_tree_are_on_the_paper_and_off_the_boxes(view):
+    figure = tree_picture(view, max_depth=1)
     figure.canvas.draw()
     words = [text.get_window_extent() for text in figure.texts]
     assert all_apart([*words, *extents(figure.axes[0], figure.axes[0].patches).values()])

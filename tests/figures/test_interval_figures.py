@@ -101,7 +101,9 @@ def test_coverage_curves_show_their_values_beside_the_promise(drawn):
     assert promise.get_slope() == 1.0
     assert promise.get_xy1() == (0.0, 0.0)
     assert test_run_figures.legend(right) == list(curves(4)[0])
-    assert drawn["coverage of sets"].axes[1].get_ylabel() == "mean number of classes in a set"
+    assert (
+        drawn["coverage of sets"].axes[1].get_ylabel() == "mean size of a set (number of classes)"
+    )
 
 
 def test_bands_lie_around_the_mean_in_order_of_the_feature():

@@ -22,8 +22,9 @@ from pictures import (
 )
 
 from forestlab import figures
-from forestlab.figures.style import quantile_bins
+from forestlab.figures.style import quantile_bins, told_apart
 from forestlab.figures.words import numbers
+from forestlab.figures.zoom import near
 
 TITLE = "Accuracy – a run of $ 5, and $ 7"
 SPLITS = ("train", "valid", "test", "oob")
@@ -58,6 +59,12 @@ def names(n, text="class"):
 REASON = "no row was held out: there are neither bags nor validation rows"
 CURVES = {split: rising(13, 0.9 - 0.05 * k) for k, split in enumerate(SPLITS)}
 NAN = np.full(13, np.nan)
+# Beyond some depth, train has no errors; the others are close to each other.
+ERRORS = {
+    split: np.maximum(0.9 * np.exp(-np.arange(13.0)), 0.02 + 0.001 * k)
+    for k, split in enumerate(SPLITS)
+}
+ERRORS["train"] = np.where(np.arange(13) < 5, 0.9 * np.exp(-np.arange(13.0)), 0.0)
 
 PICTURES = {
     "depth": lambda: figures.depth_curve(CURVES, "accuracy", TITLE, 12, "valid"),
@@ -66,6 +73,11 @@ PICTURES = {
     "depth, no values": lambda: figures.depth_curve({"valid": NAN}, "R²", TITLE),
     "depth, no curves": lambda: figures.depth_curve({}, "R²", TITLE),
     "depth, large": lambda: figures.depth_curve({"test": 3e7 / rising(9)}, "MSE", TITLE),
+    "depth, errors": lambda: figures.depth_curve(ERRORS, "error", TITLE, 4, "valid", "lower"),
+    "depth, no errors": lambda: figures.depth_curve(
+        {"test": np.zeros(9)}, "error", TITLE, better="lower"
+    ),
+    "size, errors": lambda: figures.size_curve(np.arange(1, 14), ERRORS, "error", TITLE, "lower"),
     "depth, constant": lambda: figures.depth_curve({"test": np.ones(9)}, "MSE", TITLE),
     "depth, almost constant": lambda: figures.depth_curve(
         {"test": 0.99991 + 1e-6 * np.arange(5)}, "MSE", TITLE
@@ -85,16 +97,11 @@ PICTURES = {
     "confusion, 300": lambda: figures.confusion(matrix(300), names(300), TITLE),
     "classification": lambda: figures.uncertainty_classification(*classification(900), TITLE),
     "classification, 5": lambda: figures.uncertainty_classification(*classification(5), TITLE),
-    "classification, 1": lambda: figures.uncertainty_classification(*classification(1), TITLE),
-    "classification, 0": lambda: figures.uncertainty_classification(*classification(0), TITLE),
     "classification, no errors": lambda: figures.uncertainty_classification(
         *classification(90, 0.0), TITLE
     ),
     "classification, all wrong": lambda: figures.uncertainty_classification(
         *classification(90, 1.0), TITLE
-    ),
-    "classification, constant": lambda: figures.uncertainty_classification(
-        parts(np.ones(50), 1.0), np.arange(50) < 9, TITLE, 0.0123
     ),
     "classification, no noise": lambda: figures.uncertainty_classification(
         parts(rising(50), 0.0), np.arange(50) < 9, TITLE, 1e-7
@@ -110,12 +117,8 @@ PICTURES = {
         parts(rng.gamma(3, 1, 6000)), rng.gamma(1, 1, 6000), TITLE
     ),
     "regression, 5": lambda: figures.uncertainty_regression(parts(rising(5)), rising(5), TITLE),
-    "regression, 0": lambda: figures.uncertainty_regression(parts(np.zeros(0)), [], TITLE),
-    "regression, constant": lambda: figures.uncertainty_regression(
-        parts(np.ones(6000)), rng.gamma(1, 1, 6000), TITLE
-    ),
     "regression, no errors": lambda: figures.uncertainty_regression(
-        parts(np.zeros(50)), np.zeros(50), TITLE
+        parts(rising(50)), np.zeros(50), TITLE
     ),
     "regression, untold": lambda: figures.uncertainty_regression(
         untold(50), rising(50), TITLE, np.nan, REASON
@@ -182,7 +185,7 @@ def test_nothing_is_cut_off_and_all_axes_are_named(drawn, name):
     check_within(figure)
     is_bar = [ax.bbox.width < 20 for ax in figure.axes]
     for ax, bar in zip(figure.axes, is_bar, strict=True):
-        assert ax.get_ylabel()
+        assert ax.get_ylabel() or "two importances" in name  # the names on the left are of both
         assert ax.get_xlabel() or bar
     assert " ".join(figure.get_suptitle().split()).startswith(("Accuracy – a run of $", "a long"))
 
@@ -238,7 +241,7 @@ def test_curves_show_their_values_in_their_split_s_colour(drawn, name):
 def test_the_chosen_depth_is_marked():
     curves = {"valid": [0.1, 0.7, np.nan, 0.7], "test": [0.0, 0.25, 0.5, 0.75]}
     figure = figures.depth_curve(curves, "score", TITLE, 1, "valid")
-    assert notes(figure) == "depth 1, best on valid: test score 0.25"
+    assert notes(figure) == "dashed: depth 1, chosen by validation rows; ring: test 0.25"
     *_, upright, ring = figure.axes[0].lines
     assert list(upright.get_xdata()) == [1, 1]
     assert (ring.get_xdata(), ring.get_ydata()) == ([1], [0.25])
@@ -246,8 +249,64 @@ def test_the_chosen_depth_is_marked():
 
 def test_the_marked_depth_needs_no_reason_and_none_is_marked_by_itself():
     curves = {"oob": [0.1, 0.3, 0.2], "test": [0.5, 0.6, 0.7]}
-    assert notes(figures.depth_curve(curves, "R²", TITLE, chosen=2)) == "depth 2: test R² 0.7"
+    assert notes(figures.depth_curve(curves, "R²", TITLE, chosen=2)) == (
+        "dashed: depth 2; ring: test 0.7"
+    )
     assert notes(figures.depth_curve(curves, "R²", TITLE)) == ""
+
+
+def test_errors_have_a_logarithmic_scale_on_which_none_is_below_all_others(drawn):
+    for name in ("depth, errors", "size, errors"):
+        ax = drawn[name].axes[0]
+        assert ax.get_yscale() == "log"
+        shown, least = lines(ax), min(y[y > 0].min() for y in ERRORS.values())
+        np.testing.assert_array_equal(shown["test"].get_ydata(), ERRORS["test"])
+        train = shown["train"].get_ydata()
+        np.testing.assert_array_equal(train[:5], ERRORS["train"][:5])
+        floor = train[5]
+        assert (train[5:] == floor).all()
+        assert ax.get_ylim()[0] < floor < least
+        assert y_places(ax)["0"] == floor
+    assert drawn["depth"].axes[0].get_yscale() == "linear"
+    assert drawn["depth, no errors"].axes[0].get_yscale() == "linear"
+
+
+def y_places(ax):
+    """What stands along the y axis, and where."""
+    transform = ax.get_yaxis_transform()
+    written = next(w for w in words(ax) if w.get_offset_transform() == transform)
+    return dict(zip(written.strings, np.asarray(written.get_offsets())[:, 1], strict=True))
+
+
+def test_a_closer_look_shows_what_the_whole_range_hides(drawn):
+    whole, closer = drawn["depth, errors"].axes
+    low, high = closer.get_ylim()
+    near_best = [ERRORS[split][-1] for split in SPLITS if split != "train"]
+    assert low < min(near_best) < max(near_best) < high < 0.1
+    assert max(near_best) - min(near_best) > 0.09 * (high - low)
+    np.testing.assert_array_equal(lines(closer)["test"].get_ydata(), ERRORS["test"])
+    for ax in (whole, closer):
+        *_, upright, ring = ax.lines
+        assert list(upright.get_xdata()) == [4, 4]
+        assert (ring.get_xdata(), ring.get_ydata()) == ([4], [ERRORS["test"][4]])
+    assert notes(drawn["depth, errors"]) == (
+        "dashed: depth 4, chosen by validation rows the same, near the best; ring: test 0.022"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ends", "values"),
+    [([0.5, 0.5], [0.1, 0.9]), ([0.2, 0.8], [0.1, 0.9]), ([np.nan], [0.1, 0.9]), ([], [])],
+)
+def test_there_is_no_closer_look_at_one_value_or_at_most_of_the_range(ends, values):
+    assert near(ends, np.array(values)) is None
+
+
+def test_a_closer_look_at_errors_does_not_go_below_0():
+    low, high = near([0.001, 0.011], np.array([0.001, 0.011, 0.9]))
+    assert low == 0.0
+    assert high == pytest.approx(0.011 + 0.009 - 0.00001)  # a hundredth of the whole range
+    assert near([-0.5, -0.4], np.array([-9.0, -0.4]))[0] == pytest.approx(-0.5 - 0.086)
 
 
 def test_depths_and_sizes_are_whole_numbers(drawn):
@@ -265,8 +324,8 @@ def test_many_trees_are_on_a_logarithmic_axis(drawn):
 
 
 def test_an_absent_curve_is_said_to_be_absent(drawn):
-    assert legend(drawn["depth"].axes[0]) == list(SPLITS)
-    assert legend(drawn["depth, no oob"].axes[0]) == ["train", "valid", "test", "oob: none"]
+    assert legend(drawn["depth"].axes[-1]) == list(SPLITS)
+    assert legend(drawn["depth, no oob"].axes[-1]) == ["train", "valid", "test", "oob: none"]
 
 
 def test_each_run_of_a_sweep_has_a_line(drawn):
@@ -344,7 +403,7 @@ def test_error_rates_are_those_of_the_bins(drawn):
     ax = figure.axes[0]
     assert [bar.get_height() for bar in ax.patches] == [0.0, 6 / 30, 15 / 20]
     assert words(ax)[0].strings == ["50", "30", "20"]
-    assert words(ax)[1].strings == ["0", "0", "0.5", "1"]
+    assert words(ax)[1].strings == ["0", "0.5", "1"]  # the bins' means
     assert notes(figure).startswith("21 of 100 rows wrong")
 
 
@@ -378,7 +437,7 @@ def test_what_cannot_be_told_is_said_and_no_panel_is_empty(drawn):
     for name in ("classification, untold", "regression, untold"):
         (ax,) = drawn[name].axes
         title = drawn[name].get_suptitle().replace("\n", " ")
-        assert title.endswith(f"noise and what is not known cannot be told: {REASON}")
+        assert title.endswith(f"(noise and what is not known cannot be told: {REASON})")
         assert len(ax.patches) + len(ax.collections) > 0
         assert "aleatoric" not in " ".join(legend(ax))
     (rates,) = [drawn["classification, untold"].axes[0].patches]
@@ -391,7 +450,7 @@ def test_rows_with_a_nan_are_left_out():
     figure = figures.uncertainty_classification(found, values > 0.25, TITLE)
     assert notes(figure).startswith("1 of 3 rows wrong")
     assert notes(figures.uncertainty_regression(found, values, TITLE)).startswith("3 rows")
-    unvoted = figures.uncertainty_classification(parts(np.ones(4)), values, TITLE)
+    unvoted = figures.uncertainty_classification(parts(rising(4)), values, TITLE)
     assert notes(unvoted).startswith("3 of 3 rows wrong")
 
 
@@ -419,6 +478,52 @@ def test_quantile_bins_are_about_equal_and_hold_what_they_say(n):
     assert ((values > edges[places]) | (places == 0)).all()
 
 
+def test_rows_that_are_all_alike_have_no_picture():
+    for n in (0, 1, 50):
+        same, wrong = parts(np.ones(n), 0.5), np.arange(n) < 9
+        assert figures.uncertainty_classification(same, wrong, TITLE, 0.0123) is None
+        assert figures.uncertainty_regression(same, rising(n), TITLE) is None
+    alike = np.full(3, np.nan), np.full(3, np.nan), np.full(3, np.nan), np.ones(3)
+    assert figures.uncertainty_classification(alike, wrong[:3], TITLE, np.nan, REASON) is None
+
+
+def test_rows_are_shown_by_their_parts_only_where_both_vary(drawn):
+    assert len(drawn["classification"].axes) == 3
+    for share in (0.0, 1.0):
+        found = parts(rising(50), share)
+        figure = figures.uncertainty_classification(found, np.arange(50) < 9, TITLE)
+        assert len(figure.axes) == 2
+
+
+def test_bins_are_told_by_their_means_each_by_another_number(drawn):
+    for name in ("classification", "regression", "regression, large"):
+        shown = x_words(drawn[name].axes[1])
+        assert len(shown) == len(set(shown)) == 10 if name == "classification" else 9
+        assert shown == sorted(shown, key=float)
+
+
+def test_values_that_differ_by_rounding_share_a_bin():
+    values = np.repeat([0.1, 0.1 + 1e-16, 0.3], 20)
+    edges, places = quantile_bins(values)
+    np.testing.assert_array_equal(np.bincount(places), [40, 20])
+    assert edges[-1] == 0.3
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+
+def test_long_names_keep_what_tells_them_apart():
+    long = [f"the quite long name of number {k:02d}, and so on" for k in range(26)]
+    for letters in (12, 20, 30, 40):
+        shown = told_apart(long, letters)
+        assert len(set(shown)) == 26
+        assert max(map(len, shown)) <= letters
+        assert all(f"{k:02d}" in name for k, name in enumerate(shown))
+    assert told_apart(["short", "names"], 12) == ["short", "names"]
+    assert told_apart(["one long name alone"], 10) == ["one lo…one"]
+    assert told_apart([], 10) == []
+
+
 # ---- importance --------------------------------------------------------------------------------
 
 
@@ -431,7 +536,10 @@ def test_bars_are_sorted_and_named():
     assert low > high  # the first bar is on top
     spreads = np.array(ax.collections[0].get_segments())[:, :, 0]
     np.testing.assert_allclose(spreads, [[0.45, 0.55], [0.27, 0.33], [0.28, 0.32]])
-    assert ax.texts[0].get_text() == "the 3 most important of 4 features"
+    assert ax.texts[0].get_text() == (
+        "the 3 most important of 4 features; lines: ± 1 standard error over trees"
+    )
+    assert ax.get_xlim()[0] == 0.0  # where nothing is below
 
 
 def test_pixels_are_a_heat_map(drawn):
@@ -471,20 +579,24 @@ def test_strength_shows_its_curves(drawn):
     left, right = drawn["strength"].axes
     np.testing.assert_array_equal(lines(left)["strength"].get_ydata(), 2 * rising(13) - 0.9)
     np.testing.assert_array_equal(lines(left)["correlation"].get_ydata(), rising(13))
-    np.testing.assert_array_equal(lines(right)["bound"].get_ydata(), 0.2 / rising(13) ** 2)
+    np.testing.assert_array_equal(
+        lines(right)["Breiman's bound"].get_ydata(), 0.2 / rising(13) ** 2
+    )
     assert right.get_yscale() == "log"
     low, high = right.get_ylim()
     error = lines(right)["error, out of bag"].get_ydata()
-    assert low < error.min() < lines(right)["bound"].get_ydata().max() < high
+    assert low < error.min() < lines(right)["Breiman's bound"].get_ydata().max() < high
     assert legend(left) == ["strength", "correlation"]
-    assert legend(right) == ["bound", "error, out of bag"]
+    assert legend(right) == ["Breiman's bound", "error, out of bag"]
     assert legend(drawn["strength, no error"].axes[1]) == []
 
 
 def test_residuals_show_the_root_of_their_bound(drawn):
     left, right = drawn["residuals"].axes
     np.testing.assert_array_equal(lines(left)["trees, mean"].get_ydata(), 9 - 5 * rising(13))
-    bound = lines(left)["bound, of many trees"].get_ydata()
-    np.testing.assert_allclose(bound, np.sqrt(40 - 30 * rising(13)))
+    bound, forest = (lines(left)[n] for n in ("bound: of ever more trees", "forest, out of bag"))
+    np.testing.assert_allclose(bound.get_ydata(), np.sqrt(40 - 30 * rising(13)))
+    assert bound.get_linewidth() > 3 * forest.get_linewidth()  # where they run on each other,
+    assert left.lines.index(bound) < left.lines.index(forest)  # both are seen
     np.testing.assert_array_equal(lines(right)["correlation"].get_ydata(), 1 - 0.5 * rising(13))
     assert notes(drawn["residuals, no values"]) == "no values no values"

@@ -88,31 +88,29 @@ def votes(n_trees, n_rows, error=0.1):
     return which, voters[which], np.where(which > 0, error + 0.3 / np.maximum(which, 1), np.nan)
 
 
+def one_map(values, sizes, metric, split, title, better="higher"):
+    return figures.surface_maps({split: values}, sizes, metric, title, better)
+
+
 PICTURES = {
-    "surface": lambda: figures.surface_map(surface(), SIZES, "accuracy", "test", TITLE),
-    "surface, holes": lambda: figures.surface_map(holed(surface()), SIZES, "R²", "oob", LONG),
-    "surface, lower": lambda: figures.surface_map(
-        9e4 * (1 - surface()), SIZES, "mse", "valid", TITLE, "lower"
-    ),
-    "surface, 1 size": lambda: figures.surface_map(
+    "surface": lambda: one_map(surface(), SIZES, "accuracy", "test", TITLE),
+    "surface, holes": lambda: one_map(holed(surface()), SIZES, "R²", "oob", LONG),
+    "surface, lower": lambda: one_map(9e4 * (1 - surface()), SIZES, "mse", "valid", TITLE, "lower"),
+    "surface, 1 size": lambda: one_map(
         surface(3, [100]), [100], "balanced_accuracy", "valid", TITLE
     ),
-    "surface, 1 depth": lambda: figures.surface_map(surface(1), SIZES, "R²", "test", TITLE),
-    "surface, 1 cell": lambda: figures.surface_map([[0.5]], [1], "R²", "test", TITLE),
-    "surface, constant": lambda: figures.surface_map(np.zeros((3, 9)), [1, 9, 99], "e", "t", TITLE),
-    "surface, rounding": lambda: figures.surface_map(
+    "surface, 1 depth": lambda: one_map(surface(1), SIZES, "R²", "test", TITLE),
+    "surface, 1 cell": lambda: one_map([[0.5]], [1], "R²", "test", TITLE),
+    "surface, constant": lambda: one_map(np.zeros((3, 9)), [1, 9, 99], "e", "t", TITLE),
+    "surface, rounding": lambda: one_map(
         1 + 1e-16 * np.arange(9).reshape(3, 3), [1, 9, 99], "e", "oob", TITLE, "lower"
     ),
-    "surface, close": lambda: figures.surface_map(
+    "surface, close": lambda: one_map(
         0.999 + 1e-5 * np.arange(9).reshape(3, 3), [1, 9, 99], "accuracy", "oob", TITLE
     ),
-    "surface, no values": lambda: figures.surface_map(
-        np.full((3, 9), np.nan), [1, 9, 99], "R²", "test", TITLE
-    ),
-    "surface, 300 depths": lambda: figures.surface_map(
-        surface(300), SIZES, "accuracy", "test", TITLE
-    ),
-    "surface, 100 sizes": lambda: figures.surface_map(
+    "surface, no values": lambda: one_map(np.full((3, 9), np.nan), [1, 9, 99], "R²", "test", TITLE),
+    "surface, 300 depths": lambda: one_map(surface(300), SIZES, "accuracy", "test", TITLE),
+    "surface, 100 sizes": lambda: one_map(
         surface(20, 1 + np.arange(100)), 1 + np.arange(100), "accuracy", "test", TITLE
     ),
     "surfaces": lambda: figures.surface_maps(
@@ -229,11 +227,11 @@ def test_the_best_cell_is_ringed_and_named(better):
         values[rng.random(values.shape) < 0.2] = np.nan
         depth, i, value = naive_best(values, 1 if better == "higher" else -1)
         assert best_cell(values, better) == (i, depth)
-        figure = figures.surface_map(values, [1, 2, 50], "R²", "test", TITLE, better)
+        figure = one_map(values, [1, 2, 50], "R²", "test", TITLE, better)
         (ring,) = figure.axes[0].lines
         assert (ring.get_xdata(), ring.get_ydata()) == ([depth], [i])
         trees = ["1 tree", "2 trees", "50 trees"][i]
-        assert notes(figure) == f"best: depth {depth}, {trees}: {value:.4g}"
+        assert notes(figure) == f"test: {value:.4g} at depth {depth}, {trees}"
 
 
 def test_a_surface_has_a_row_for_each_size_and_a_column_for_each_depth(drawn):
@@ -246,7 +244,7 @@ def test_a_surface_has_a_row_for_each_size_and_a_column_for_each_depth(drawn):
         assert ax.get_ylim() == (-0.5, n_sizes - 0.5)  # few trees below
     assert size_words(drawn["surface"].axes[0]) == [str(size) for size in SIZES]
     assert len(size_words(drawn["surface, 100 sizes"].axes[0])) == 25
-    assert drawn["surface"].axes[1].get_ylabel() == "accuracy (test)"
+    assert drawn["surface"].axes[1].get_ylabel() == "accuracy"
 
 
 def size_words(ax):
@@ -258,7 +256,7 @@ def size_words(ax):
 def test_better_is_brighter(better):
     sign = 1 if better == "higher" else -1
     values = sign * np.array([[0.1, 0.7, 0.8, 0.9], [0.1, 0.75, 0.85, 0.95]])
-    shades = image(figures.surface_map(values, [1, 2], "R²", "test", TITLE, better).axes[0])
+    shades = image(one_map(values, [1, 2], "R²", "test", TITLE, better).axes[0])
     order = np.argsort(sign * values.ravel(), kind="stable")
     assert (np.diff(shades.ravel()[order]) >= 0).all()
     assert shades.max() == shades[1, 3] == 1.0
@@ -271,14 +269,14 @@ def image(ax):
 
 def test_unknown_cells_are_grey(drawn):
     values = np.array([[np.nan, 0.5], [np.inf, 0.75]])
-    figure = figures.surface_map(values, [1, 2], "R²", "test", TITLE)
+    figure = one_map(values, [1, 2], "R²", "test", TITLE)
     ax = figure.axes[0]
     np.testing.assert_array_equal(np.isnan(image(ax)), [[True, False], [True, False]])
     papers = ax.images[0].to_rgba(ax.images[0].get_array())
     np.testing.assert_allclose(papers[0, 0, :3], to_rgb(NO_VALUE))
     assert ax.get_xlabel() == "depth (grey: no value)"
-    assert notes(figure) == "best: depth 1, 2 trees: 0.75"
-    assert notes(drawn["surface, no values"]) == "no values"
+    assert notes(figure) == "test: 0.75 at depth 1, 2 trees"
+    assert notes(drawn["surface, no values"]) == "test: no values"
     assert not drawn["surface, no values"].axes[0].lines
 
 
@@ -299,7 +297,7 @@ def test_the_bar_numbers_its_colours_and_says_where_they_go_on(better):
     sign = 1 if better == "higher" else -1
     plateau = np.linspace(0.8, 0.9, 41)
     values = 5 + sign * np.append(plateau, [0.1, 0.1])[None]
-    ax, bar = figures.surface_map(values, [9], "R²", "test", TITLE, better).axes
+    ax, bar = one_map(values, [9], "R²", "test", TITLE, better).axes
     # The fence cuts off the two of 0.1, and no other.
     lower, upper = np.quantile(sign * (values - 5), [0.25, 0.75])
     worst, best = 5 + sign * (lower - 1.5 * (upper - lower)), 5 + sign * 0.9
@@ -319,7 +317,7 @@ def test_a_surface_without_outliers_is_shown_whole(drawn):
     values = np.linspace(0.2, 0.9, 12).reshape(3, 4)
     assert colour_scale(values, "higher") == Scale(0.2, 0.9)
     assert colour_scale(values, "lower") == Scale(0.9, 0.2)
-    assert not figures.surface_map(values, [1, 2, 3], "R²", "test", TITLE).axes[1].patches
+    assert not one_map(values, [1, 2, 3], "R²", "test", TITLE).axes[1].patches
 
 
 def test_nearly_all_equal_leaves_the_outliers_to_be_seen():
@@ -334,23 +332,33 @@ def test_one_value_alone_is_numbered(drawn):
     assert bar_words(drawn["surface, no values"].axes[1]) == ({}, [])
 
 
-def test_splits_share_their_colours_and_train_does_not_decide_them(drawn):
+def test_each_split_has_a_scale_and_a_bar_of_its_own(drawn):
     test, train = np.array([[0.2, 0.5, 0.6]]), np.array([[0.1, 0.9, 1.0]])
     figure = figures.surface_maps({"train": train, "test": test}, [7], "R²", TITLE)
-    first, second, bar = figure.axes
+    first, second, *bars = figure.axes
     np.testing.assert_allclose(image(second), Scale(0.2, 0.6).shade(test))
-    np.testing.assert_array_equal(image(first), [[0.0, 1.0, 1.0]])
-    assert sorted(bar_words(bar)[1]) == ["to 0.1", "to 1"]
-    assert notes(figure) == "train, best: depth 2, 7 trees: 1 test, best: depth 2, 7 trees: 0.6"
-    assert [ax.get_ylabel() for ax in figure.axes] == ["number of trees", "", "R²"]
+    np.testing.assert_allclose(image(first), Scale(0.1, 1.0).shade(train))
+    for bar, (least, most) in zip(bars, ((0.1, 1.0), (0.2, 0.6)), strict=True):
+        numbers, tips = bar_words(bar)
+        assert (min(numbers), max(numbers)) == (least, most)
+        assert tips == []
+    assert notes(figure) == "train: 1 at depth 2, 7 trees test: 0.6 at depth 2, 7 trees"
+    assert [ax.get_ylabel() for ax in figure.axes] == ["number of trees", "", "", "R²"]
     assert [len(size_words(ax)) for ax in (first, second)] == [1, 0]
 
 
-def test_train_decides_the_colours_if_nothing_else_can(drawn):
-    train, oob, _ = drawn["surfaces, no oob"].axes
+def test_a_bar_stands_beside_its_map_and_before_the_next(drawn):
+    maps, bars = drawn["surfaces"].axes[:4], drawn["surfaces"].axes[4:]
+    for k, (ax, bar) in enumerate(zip(maps, bars, strict=True)):
+        assert ax.bbox.x1 < bar.bbox.x0
+        assert k == 3 or bar.bbox.x1 < maps[k + 1].bbox.x0
+
+
+def test_a_split_without_values_leaves_the_others_theirs(drawn):
+    train, oob, *_ = drawn["surfaces, no oob"].axes
     assert np.ptp(image(train)) == 1.0
     assert np.isnan(image(oob)).all()
-    assert "oob, no values" in notes(drawn["surfaces, no oob"])
+    assert "oob: no values" in notes(drawn["surfaces, no oob"])
 
 
 # ---- regions -----------------------------------------------------------------------------------
@@ -566,7 +574,7 @@ def test_voters_show_errors_and_below_them_rows(drawn):
     np.testing.assert_allclose(points.get_data(), [[3, 4], [0.5, 0.1]])
     np.testing.assert_array_equal([bar.get_height() for bar in rows.patches], [20, 60])
     assert errors.get_xlim() == rows.get_xlim() == (2.5, 4.5)
-    assert errors.get_ylabel() == "error (oob)"
+    assert errors.get_ylabel() == "error"
     for name in ("voters", "voters, 1000 trees", "voters, numbers"):
         errors, rows = drawn[name].axes
         areas = sum(bar.get_height() * bar.get_width() for bar in rows.patches)

@@ -4,6 +4,7 @@ runs."""
 import ast
 import doctest
 import inspect
+import pydoc
 import re
 
 import numpy as np
@@ -80,6 +81,11 @@ def test_every_attribute_is_documented_and_no_other(cls):
         assert f"\n{head}\n    {text[:20]}" in cls.__doc__
 
 
+def test_help_of_a_forest_does_not_repeat_that_of_its_trees():
+    told = pydoc.plain(pydoc.render_doc(forestlab.ForestClassifier))
+    assert told.count("n_thresholds : ") == 1
+
+
 # ---- what scikit-learn adds --------------------------------------------------------------------
 
 
@@ -89,6 +95,7 @@ def test_requests_of_routing_take_a_sentence(cls):
     assert {"set_fit_request", "set_predict_request", "set_score_request"} <= set(requests)
     for name in requests:
         assert len(inspect.getdoc(getattr(cls, name)).splitlines()) == 1
+        assert len(str(inspect.signature(getattr(cls, name)))) < 150
     asked = inspect.signature(cls.set_predict_request).parameters
     assert list(asked) == ["self", "depth", "n_trees"]
 

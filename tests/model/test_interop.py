@@ -195,7 +195,7 @@ def test_a_forests_trees_are_estimators(cls):
     model, X = fitted(cls)
     trees = model.estimators_
     assert len(trees) == len(model) == 6
-    assert all(type(tree) is model.tree_type for tree in trees)
+    assert all(type(tree) is model._tree_type for tree in trees)
     assert trees[-1] is trees[5] is model[5]
     assert trees[1:3] == [trees[1], trees[2]] == list(model)[1:3]
     with pytest.raises(IndexError):
@@ -286,9 +286,9 @@ def test_some_trees_may_be_left_out(cls):
 def test_only_trees_that_answer_the_same_may_be_put_in(cls):
     model, X = fitted(cls)
     y = data_for(cls)[1]
-    tree = model.tree_type
+    tree = model._tree_type
     others = [
-        model.tree_type(),
+        model._tree_type(),
         fitted(TreeRegressor if cls is ForestClassifier else TreeClassifier)[0],
         tree().fit(X[:, :3], y),
         tree().fit(X, np.stack([y, y], 1) if cls is ForestRegressor else y == "oak"),

@@ -1,8 +1,10 @@
 """Models on disk: what is read back is what was written, and nothing else is believed."""
 
+import copy
 import json
 import os
 import pickle
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -29,7 +31,8 @@ from forestlab.core.arrays import (
 )
 from forestlab.core.descend import sum_kernel
 from forestlab.model.estimators import ESTIMATORS
-from forestlab.model.storage import FOREST, TEXT, check_forest
+from forestlab.model.sound import check_forest
+from forestlab.model.storage import FOREST, TEXT
 from forestlab.tree.handmade import build_tree
 
 OPTIONS = {
@@ -475,6 +478,80 @@ def test_bags_that_cannot_be_drawn_are_refused(size, replace, saved, tmp_path):
     recipe = json.loads(parts_of(saved)[TEXT].tobytes())["recipe"] | bag
     with pytest.raises(ValueError, match="its bags do not fit together"):
         load(with_text(saved, tmp_path, recipe=recipe))
+
+
+@pytest.mark.parametrize("name", ["predict", "__class__", "mine_"])
+def test_what_no_model_has_is_refused(name, saved, tmp_path):
+    values = json.loads(parts_of(saved)[TEXT].tobytes())["values"]
+    for path in (
+        with_text(saved, tmp_path, values=values | {name: 1}),
+        rewritten(saved, tmp_path, **{name: np.ones(3)}),
+    ):
+        with pytest.raises(ValueError, match=rf"changed is damaged: no model has a .* '{name}'"):
+            load(path)
+
+
+def test_a_file_that_would_fill_the_memory_is_refused_before(saved, tmp_path):
+    """Zeros, of which a thousand are a byte of the file."""
+    n, path = 2**26, tmp_path / "changed"
+    with zipfile.ZipFile(saved) as before, zipfile.ZipFile(path, "w", 8, compresslevel=9) as after:
+        for name in before.namelist():
+            if name != "rounded_.npy":
+                after.writestr(name, before.read(name))
+        with after.open("rounded_.npy", "w") as file:
+            form = {"descr": "|b1", "fortran_order": False, "shape": (n,)}
+            np.lib.format.write_array_header_1_0(file, form)
+            file.write(bytes(n))
+    assert path.stat().st_size < n / 500
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"damaged: its rounded_ would be 67,108,992 bytes of"):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < n / 4
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_array_that_is_longer_than_its_part_is_refused(saved, tmp_path):
+    path = tmp_path / "changed"
+    with zipfile.ZipFile(saved) as before, zipfile.ZipFile(path, "w") as after:
+        for name in before.namelist():
+            content = before.read(name)
+            if name == "forest.gains.npy":
+                content = content.replace(b"'shape': (", b"'shape': (9")
+            after.writestr(name, content)
+    with pytest.raises(ValueError, match=r"changed is damaged: its forest.gains.* as long as it"):
+        load(path)
+
+
+# ---- pickles -----------------------------------------------------------------------------------
+
+
+def with_forest(model, **changed):
+    """A pickle of the model with other arrays."""
+    other = copy.copy(model)
+    other.forest_ = model.forest_._replace(**changed)
+    return pickle.dumps(other)
+
+
+def test_a_pickle_is_checked_as_a_file_is():
+    model, X = fitted(ForestClassifier)
+    nodes = model.forest_.nodes.copy()
+    nodes["right"][0] = 10**6
+    told = "this ForestClassifier is damaged: its children do not fit together"
+    with pytest.raises(ValueError, match=told):
+        pickle.loads(with_forest(model, nodes=nodes))
+    wild = np.full_like(model.forest_.steps, 10**6)
+    assert_same(pickle.loads(with_forest(model, steps=wild)).predict(X), model.predict(X))
+
+
+def test_a_copy_shares_its_arrays():
+    """And does not look at them again, which the models of a study would wait for."""
+    model, _ = fitted(ForestRegressor)
+    copied = copy.copy(model)
+    assert all(a is b for a, b in zip(copied.forest_, model.forest_, strict=True))
+    assert vars(copied).keys() == model.__getstate__().keys()
+    assert copy.deepcopy(model).forest_.nodes is not model.forest_.nodes
 
 
 # ---- splits that only handmade trees have yet --------------------------------------------------

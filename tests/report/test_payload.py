@@ -335,8 +335,10 @@ def test_without_rows_to_judge_there_is_still_a_page():
     X, y = data_for("classification")
     model = forest_for("classification", 2).fit(X, y)
     told = Shown(model, {"train": (X, y)}, list("abcd")).told
-    assert "rows" not in told
-    assert "judged" not in told
+    assert told["rows"]["split"] == "train"
+    assert told["judged"]["confusion"][-1, -1].sum() == len(X)
+    predicted = told["rows"]["answers"]["predicted"][:, -1, -1]
+    assert (predicted == model.predict_proba(X).argmax(axis=1)).all()
     assert any("no rows of validation or test" in note for note in told["notes"])
 
 

@@ -76,8 +76,39 @@ def test_the_parent_carries_the_comparison(sweep):
     rows = sweep.table(sweep.parent, "comparison/children.json")
     assert [row["name"] for row in rows] == [run.info.run_name for run in sweep.children]
     assert [row["metrics"] for row in rows] == [run.data.metrics for run in sweep.children]
-    for split in ("valid", "test"):
-        assert sweep.artifact(sweep.parent, f"comparison/accuracy_{split}.png")[:4] == b"\x89PNG"
+    assert sweep.artifact(sweep.parent, "comparison/swept.png")[:4] == b"\x89PNG"
+    table = pd.read_csv(io.BytesIO(sweep.artifact(sweep.parent, "comparison/swept.csv")))
+    assert table["max_depth"].tolist() == [1, 5, 20]
+    assert table["accuracy/test"].tolist() == [
+        run.data.metrics["accuracy/test"] for run in sweep.children
+    ]
+
+
+def test_the_parent_has_the_best_childs_metrics_and_the_curve(sweep, deepest):
+    assert sweep.parent.data.tags["best_run"] == deepest.info.run_id
+    metrics = dict(sweep.parent.data.metrics)
+    curves = {name for name in metrics if name.startswith("by_max_depth/")}
+    assert curves == {f"by_max_depth/accuracy/{s}" for s in ("train", "valid", "test", "oob")}
+    assert {name: metrics[name] for name in metrics.keys() - curves} == deepest.data.metrics
+    for name in ("accuracy/test", "log_loss/oob"):
+        assert sweep.history(sweep.parent, name) == sweep.history(deepest, name)
+    by_depth = sweep.history(sweep.parent, "by_max_depth/accuracy/valid")
+    assert by_depth == {
+        depth: run.data.metrics["accuracy/valid"]
+        for depth, run in zip((1, 5, 20), sweep.children, strict=True)
+    }
+
+
+def test_the_parent_has_a_note_and_a_page(sweep, deepest):
+    note = sweep.parent.data.tags["mlflow.note.content"]
+    assert "`max_depth` (1, 5, 20)" in note
+    experiment = sweep.parent.info.experiment_id
+    links = [f"#/experiments/{experiment}/runs/{run.info.run_id}" for run in sweep.children]
+    places = [note.rindex(link) for link in links]
+    assert places == sorted(places, reverse=True)  # the deepest is best
+    page = sweep.artifact(sweep.parent, "report.html")
+    assert len(page) < 3_000_000
+    assert b"accuracy against max_depth, digits" in page
 
 
 def test_the_table_at_the_end(sweep):
@@ -116,6 +147,9 @@ def test_parameters_are_the_whole_config(deepest):
     assert params["dataset.name"] == "digits"
     assert params["model.max_features"] == "sqrt"
     assert params["search.name"] == "exact"
+    assert params["criterion.name"] == "gini"  # not auto: what it came to
+    assert params["task.name"] == "classification"
+    assert deepest.data.tags["auto"] == "criterion.name task.name"
     assert {"seed", "n_jobs", "dataset.split_seed", "tracking.experiment"} <= set(params)
 
 
@@ -205,6 +239,8 @@ def test_predictions_with_their_uncertainty(sweep, deepest, digits):
     X, y = load_digits(return_X_y=True)
     assert (y[test["row"]] == test["truth"]).all()
     assert (X[test["row"]] == splits["test"][0]).all()
+    chances = test[[f"probability_{digit}" for digit in range(10)]].to_numpy()
+    assert (chances == model.predict_proba(splits["test"][0])).all()
     parts = test["aleatoric_uncertainty"] + test["epistemic_uncertainty"]
     np.testing.assert_allclose(parts, test["total_uncertainty"])
 
@@ -236,6 +272,7 @@ def test_the_model_loads_in_both_flavours(sweep, deepest, digits):
     wanted = model.predict(frame.to_numpy()).tolist()
     assert mlflow.pyfunc.load_model(uri).predict(frame).tolist() == wanted
     assert mlflow.sklearn.load_model(uri).predict(frame).tolist() == wanted
+    assert mlflow.get_logged_model(output.model_id).name == "forest-digits"
     info = mlflow.models.get_model_info(uri)
     assert info.signature.inputs.input_names() == list(frame.columns)
     assert info.saved_input_example_info is not None
@@ -311,7 +348,7 @@ def test_constraints_are_heeded_logged_and_resumed(given, tmp_path, monkeypatch,
     assert text.replace(" ", "") in ("{'meanradius':1,'worstarea':-1}", given)
     assert "MLFLOW_TRACKING_URI" not in os.environ  # or the next run would go there, too
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
-    model = mlflow.sklearn.load_model(f"runs:/{logged.info.run_id}/model")
+    model = mlflow.sklearn.load_model(f"runs:/{logged.info.run_id}/forest-breast_cancer")
     signs = [1, *[0] * 29]
     signs[23] = -1 if "worst" in given else 0
     assert list(model.monotonic_cst) == list(model.recipe_.monotonic) == signs

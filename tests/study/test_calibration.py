@@ -380,7 +380,7 @@ def test_no_text_is_cut_off_or_on_another(drawn, name):
     check_apart(all_boxes(figure))
     diagram, errors, strip = figure.axes
     assert diagram.get_ylabel() == "share of rows that are right"
-    assert (strip.get_xlabel()[:10], strip.get_ylabel()) == ("confidence", "share of rows")
+    assert (strip.get_xlabel()[:10], strip.get_ylabel()) == ("confidence", "rows")
     assert (errors.get_xlabel(), errors.get_ylabel()) == (
         "depth",
         "expected calibration error (ECE)",
@@ -403,7 +403,7 @@ def test_the_diagram_shows_its_depth(drawn, name, depth):
         held = one["rows"][depth] > 0
         np.testing.assert_array_equal(line.get_xdata(), one["confidence"][depth, held])
         np.testing.assert_array_equal(line.get_ydata(), one["accuracy"][depth, held])
-        np.testing.assert_array_equal(heights, one["rows"][depth] / 900)
+        np.testing.assert_array_equal(heights, one["rows"][depth])
         np.testing.assert_array_equal(curve.get_ydata(), one["ece"])
         assert to_hex(line.get_color()) == to_hex(curve.get_color()) == colour.lower()
     assert len(lines) == len(curves) == 3

@@ -52,11 +52,13 @@ def test_pictures_of_a_target_are_titled_with_its_name(task, undrawn):  # noqa: 
         assert set(own) == set(shown(found.by_target[key], about))
         how, told = own["curves/depth.png"]
         assert how == "depth_curve"
-        assert told["title"] == f"a title, {key}"
+        assert told["title"].endswith(f" by depth: a title, {key}")
         assert told["curves"] is not drawn["curves/depth.png"][1]["curves"]
-        main = told["metric"]
-        np.testing.assert_equal(told["curves"], found.by_target[key].curves[main])
-    assert drawn["curves/depth.png"][1]["title"] == "a title"
+        main = found.by_target[key].main
+        curves = found.by_target[key].curves[main]
+        errors = {split: 1 - y if main == "accuracy" else y for split, y in curves.items()}
+        np.testing.assert_equal(told["curves"], errors)
+    assert drawn["curves/depth.png"][1]["title"].endswith(" by depth: a title")
 
 
 # ---- rows --------------------------------------------------------------------------------------
@@ -86,6 +88,8 @@ def columns_of(found, split, rows):
                 for of_row, code in zip(surface.answers, surface.truth, strict=True)
             ]
             yield f"p_true_{key}", p
+            for name, of_class in zip(of_target.classes, surface.answers.T, strict=True):
+                yield f"probability_{name}_{key}", of_class
         for name, values in unsure._asdict().items() if unsure is not None else ():
             yield f"{name}_uncertainty_{key}", values
 

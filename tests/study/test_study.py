@@ -172,7 +172,10 @@ def test_intervals_and_their_coverage(sine):
     band = sine.table("band.json")
     model = sine.done.model
     at = np.array(band["x"])[:, None]
-    np.testing.assert_array_equal(band["mean"], model.predict(at))
+    depth = sine.metrics["chosen/depth"][0]
+    assert band["depth"] == depth < sine.done.found.surfaces["test"].values["rmse"].shape[1] - 1
+    np.testing.assert_array_equal(band["mean"], model.predict(at, depth=int(depth)))
+    np.testing.assert_allclose(band["expected"], np.sin(2 * np.pi * at[:, 0]), atol=1e-12)
     for method in ("trees", "jackknife", "conformal", "quantiles"):
         low, high = (np.array(band[method][end], float) for end in ("low", "high"))
         unknown = np.isnan(low)
@@ -261,7 +264,8 @@ def test_all_that_tells_a_chosen_depth_tells_the_same(tmp_path, dataset, overrid
     table = studied.table("curves/depth.json")
     assert (table["chosen"], table["chosen_on"]) == (depth, judge)
     drawn = dict(pictures(studied.found, studied.about))
-    assert f"depth {depth}, best on {judge}" in notes(drawn["curves/depth.png"])
+    by = {"valid": "validation rows", "oob": "out-of-bag rows"}[judge]
+    assert f"depth {depth}, chosen by {by}" in notes(drawn["curves/depth.png"])
 
 
 # ---- light, off, auto --------------------------------------------------------------------------

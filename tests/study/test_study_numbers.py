@@ -129,7 +129,8 @@ def assert_same(numbers, twins):
     assert len(logged) == len(numbers)  # nothing is logged twice
     assert set(logged) == set(twins)
     for key, expected in twins.items():
-        word = key[0].removeprefix("summary/").split("/" if "/" in key[0][8:] else "_")[0]
+        first, rest = key[0].split("/", 1)
+        word = rest.split("_")[0] if first == "summary" else first
         close = TOLERANCES.get(word, CLOSE)
         if expected is not naive_study.EITHER:
             np.testing.assert_allclose(logged[key], expected, err_msg=str(key), **close)
@@ -264,10 +265,14 @@ def small_world(task):
 
 def test_the_band_along_one_feature_is_its_twin():
     world, found = small_world("regression")
-    x, mean, bands, (some_x, some_y) = found.parts["band"]
+    x, mean, bands, (some_x, some_y), depth, expected = found.parts["band"]
+    assert depth == found.parts["chosen"].depth == 3  # of 4
+    assert expected is None
     (X, y), at = world.splits["train"], np.linspace(0, 199, 12).round().astype(int)
     np.testing.assert_allclose(x, [X.min() + i * np.ptp(X) / 199 for i in range(200)], **CLOSE)
     rows = x[at, None]
+    cut = FORESTS["regression"](N_TREES, max_depth=depth, random_state=0).fit(X, y)
+    world = world._replace(trees=trees_of(cut))
     twins = [naive.answer(world.trees, "average", "regression", row)[0] for row in rows]
     np.testing.assert_allclose(mean[at], twins, **CLOSE)
     by_tree = [naive_study.tree_answers(world, row, 0) for row in rows]

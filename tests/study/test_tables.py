@@ -10,6 +10,7 @@ import naive
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import sem
 from small import FORESTS
 from test_study_numbers import N_TREES, SIZES, for_each_task, rows_for, small_world, studied
 
@@ -130,10 +131,12 @@ def test_ways_to_stop_have_a_line_for_each_value(task, name):
         whole = (f"{prefix}/value", 0) not in numbers
         steps = lines["value"].astype(int) if whole else range(len(lines))
         assert len(set(steps)) == len(lines) > 3
-        for column in ["n_leaves", *metrics, *([] if whole else ["value"])]:
-            assert lines[column].tolist() == [numbers[f"{prefix}/{column}", i] for i in steps]
+        named = {"n_leaves": "n_leaves"} | ({} if whole else {"value": "value"})
+        named |= {column: "/".join(column.rsplit("_", 1)) for column in metrics}
+        for column, metric in named.items():
+            assert lines[column].tolist() == [numbers[f"{prefix}/{metric}", i] for i in steps]
         chosen = lines[lines["chosen_on"] == "valid"]
-        assert chosen["value"].tolist() == [numbers[f"{prefix}/chosen", 0]]
+        assert chosen["value"].tolist() == [numbers[f"summary/{prefix}_chosen", 0]]
         assert (lines["chosen_on"] == "-").sum() == len(lines) - 1
         assert (np.diff(lines["n_leaves"]) >= 0).all()
     depths = table[table["rule"] == "max_depth"]
@@ -310,9 +313,12 @@ def test_the_band_is_listed():
     _, found = small_world("regression")
     band = found.parts["band"]
     table = dict(artifacts.tables(found, about_of(found, 1)))["band.json"]
-    expected = {"x": band.x, "mean": band.mean, "level": 0.9}
+    expected = {"depth": band.depth, "x": band.x, "mean": band.mean, "level": 0.9}
     expected |= {name: {"low": low, "high": high} for name, (low, high) in band.bands.items()}
     np.testing.assert_equal(table, expected)
+    known = found._replace(parts={"band": band._replace(expected=2 * band.x)})
+    table = dict(artifacts.tables(known, about_of(found, 1)))["band.json"]
+    np.testing.assert_equal(table, expected | {"expected": 2 * band.x})
 
 
 def of_draws(with_labels):
@@ -402,87 +408,126 @@ def shown(found, about):
 def test_pictures_show_what_was_found(task, name, undrawn):
     found = studied(task, name)[1]
     drawn, main, parts = shown(found, about_of(found)), MAIN[task], found.parts
-    better = "higher" if task == "classification" else "lower"
-    curves = {split: surface.values[main][-1] for split, surface in found.surfaces.items()}
-    maps = {split: surface.values[main] for split, surface in found.surfaces.items()}
+    curves = {s: error_of(task, surface.values[main][-1]) for s, surface in found.surfaces.items()}
+    maps = {s: error_of(task, surface.values[main]) for s, surface in found.surfaces.items()}
     depth, judge = parts["chosen"].depth, "valid"
+    name_of, label = ERRORS[task]
+    look = {"metric": label, "better": "lower"}
     expected = {
         "curves/depth.png": (
             "depth_curve",
-            {"curves": curves, "metric": main, "title": "a title", "chosen": depth, "judge": judge},
+            {"curves": curves, "title": f"{name_of} by depth: a title"}
+            | {"chosen": depth, "judge": judge} | look,
         ),
         "surface.png": (
             "surface_maps",
-            {"surfaces": maps, "sizes": np.array(SIZES), "metric": main, "title": "a title"}
-            | {"better": better},
+            {"surfaces": maps, "sizes": np.array(SIZES)} | look
+            | {"title": f"{name_of} by depth and number of trees (ring: best): a title"},
         ),
-        "stopping.png": ways_shown(found, main),
-        "importance.png": importances_shown(parts, name != "no bags"),
+        "stopping.png": ways_shown(found, task),
+        "importance.png": importances_shown(task, parts, name != "no bags"),
         "coverage.png": coverage_shown(task, name, parts),
-    }
+    }  # fmt: skip
     if name != "no bags":
         expected |= out_of_bag_shown(task, parts, curves["oob"])
     for split, counts in parts.get("confusion", {}).items():
-        told = {"matrix": counts, "classes": CLASSES, "title": f"a title, {split}"}
+        title = f"Confusion of classes, {ROWS[split]}: a title"
+        told = {"matrix": counts, "classes": CLASSES, "title": title}
         expected[f"confusion/{split}.png"] = "confusion", told
     for split, unsure in parts["uncertainty"].of.items():
         gauge, errors = parts["uncertainty"].gauge, found.surfaces[split].errors
         how, told = drawn.pop(f"uncertainty/{split}.png")
         assert how == f"uncertainty_{task}"
+        title = f"Errors by uncertainty, {ROWS[split]}: a title"
         np.testing.assert_equal(
-            list(told.values()), [unsure, errors, f"a title, {split}", gauge.margin, gauge.untold]
+            list(told.values()), [unsure, errors, title, gauge.margin, gauge.untold]
         )
     for split, (_, by_combiner) in parts.get("calibration", {}).items():
         how, told = drawn.pop(f"calibration/{split}.png")
         lists = {combiner: each._asdict() for combiner, each in by_combiner.items()}
         np.testing.assert_equal((how, *told.values()),
-                                ("reliability_diagram", lists, f"a title, {split}"))  # fmt: skip
+                                ("reliability_diagram", lists,
+                                 f"Calibration, {ROWS[split]}: a title"))  # fmt: skip
     how, told = drawn.pop("tree/first.png")
     assert how == "tree_picture"
     assert told["max_depth"] == 3
+    assert told["title"] == "a title: the first tree"
     assert told["view"].tree is parts["first_tree"]
     assert told["view"].feature_names == ["a", "b", "c"]
     np.testing.assert_equal(drawn, expected)
 
 
-def ways_shown(found, main):
+# What the main metric is shown as.
+ERRORS = {
+    "classification": ("Error rate", "error rate (share of rows)"),
+    "regression": (
+        "Root mean squared error",
+        "root mean squared error (units of the target)",
+    ),
+}
+ROWS = {"valid": "validation rows", "test": "test rows", "oob": "out-of-bag rows"}
+
+
+def error_of(task, values):
+    return 1 - values if task == "classification" else values
+
+
+def ways_shown(found, task):
     """On test rows, or else on those that choose; without the bare root."""
     split = "test" if "test" in found.surfaces else "valid"
     lines = {}
     for rule, way in zip(("max_depth", *RULES), found.parts["stopping"].values(), strict=True):
         first = int(way.n_leaves[0] == 1)
         assert (way.n_leaves[first:] > 1).all()
-        told = way.n_leaves, way.scores[split][main], way.values
+        told = way.n_leaves, error_of(task, way.scores[split][MAIN[task]]), way.values
         lines[rule] = figures.StoppingLine(*(each[first:] for each in told), way.place - first)
-    told = {"lines": lines, "metric": main, "split": split, "title": "a title", "judge": "valid"}
+    title = f"{ERRORS[task][0]} by size of the trees, {ROWS[split]}: a title"
+    told = {"lines": lines, "metric": ERRORS[task][1], "title": title, "judge": "valid"}
     return "stopping_curves", told
 
 
-def importances_shown(parts, with_permutation):
-    by_tree = parts["importance"]
-    impurity, names = (by_tree.mean(axis=0), by_tree.std(axis=0)), ["a", "b", "c"]
-    told = {"names": names, "title": "a title", "image_shape": (1, 3)}
+def importances_shown(task, parts, with_permutation):
+    """Means over trees with their standard errors."""
+    by_tree, names = parts["importance"], ["a", "b", "c"]
+    impurity = by_tree.mean(axis=0), sem(by_tree)
+    label = "decrease of impurity (share of the sum)"
+    told = {"names": names, "title": "Importance of the pixels: a title", "image_shape": (1, 3)}
     if not with_permutation:
-        return "importance", told | {"mean": impurity[0], "std": impurity[1]}
+        return "importance", told | {"mean": impurity[0], "error": impurity[1], "label": label}
     increase = parts["permutation"].increase
-    other = increase.mean(axis=0), increase.std(axis=0)
-    return "two_importances", told | {"impurity": impurity, "permutation": other}
+    other = increase.mean(axis=0), sem(increase)
+    rise = {
+        "classification": "rise of a tree's error rate, shuffled (share of rows)",
+        "regression": "rise of a tree's MSE, shuffled (squared units)",
+    }
+    labels = label, rise[task]
+    return "two_importances", told | {
+        "impurity": impurity, "permutation": other, "labels": labels
+    }  # fmt: skip
 
 
 def coverage_shown(task, name, parts):
     split, told = "valid" if name == "no test" else "test", parts["coverage"]
-    remarks = {}
+    remarks = {
+        "trees": "mean ± z · the trees' spread",
+        "jackknife": "mean ± z · sd of the mean",
+        "conformal": "by errors out of bag",
+        "quantiles": "of targets in a row's leaves",
+        "posterior": "likeliest classes",
+    }
+    assert set(told) <= set(remarks)
     if "jackknife" in told:
         needed = f"{parts['jackknife'].trees_needed:.1e}"
         trees = f", {round(float(needed)):,} trees needed" if needed not in ("nan", "inf") else ""
         rows = told["jackknife"].rows
         assert rows < 25
-        remarks = {"jackknife": f"{rows} of 25 rows{trees}"}
+        remarks["jackknife"] += f"; {rows} of 25 rows{trees}"
+    sized = "label sets" if task == "classification" else "intervals"
     return "coverage_curve", {
         "levels": np.array(LEVELS),
         "coverage": {method: each.share for method, each in told.items()},
         "width": {method: each.width for method, each in told.items()},
-        "title": f"a title, {split}",
+        "title": f"Coverage and size of {sized}, {ROWS[split]}: a title",
         "kind": "set" if task == "classification" else "interval",
         "remarks": remarks,
     }
@@ -495,18 +540,25 @@ def out_of_bag_shown(task, parts, curve):
     found = parts["strength"]
     three = [found.strength if of_classes else found.tree_rmse, found.correlation, found.bound]
     strength = figures.strength_curve if of_classes else figures.residual_curve
-    error_curve = 1 - curve if of_classes else curve
+    main, label = ERRORS[task]
+    title = f"Out-of-bag {main[0].lower() + main[1:]} by number of trees: a title"
+    name = "error rate" if of_classes else "mean |error|"
+    what = "Strength" if of_classes else "Error"
     return {
         "curves/oob_by_trees.png": (
             "size_curve",
-            sizes | {"metric": "error" if of_classes else "rmse", "title": "a title"},
+            sizes | {"metric": label, "title": title, "better": "lower"},
         ),
         "oob/voters.png": (
             "voters_curve",
-            {"voters": voters, "rows": rows, "error": error, "title": "a title"}
-            | {"name": "error" if of_classes else "|error|", "std": None if of_classes else std},
+            {"voters": voters, "rows": rows, "error": error}
+            | {"title": f"Out-of-bag {name} by number of voters: a title"}
+            | {"name": name if of_classes else f"{name} (units of the target)"}
+            | {"std": None if of_classes else std},
         ),
-        "strength.png": strength(*three, "a title", error_curve),
+        "strength.png": strength(
+            *three, f"{what} and correlation of the trees, out of bag, by depth: a title", curve
+        ),
     }
 
 
@@ -528,7 +580,8 @@ def test_the_band_and_the_plane_are_shown(undrawn):
     remarks = {"jackknife": f"unknown at {round(100 * unknown)}%"}
     np.testing.assert_equal(told, {
         "x": band.x, "mean": band.mean, "bands": band.bands, "train_points": band.training,
-        "title": "a title: 90% intervals", "remarks": remarks,
+        "title": f"90% intervals at depth {band.depth}, chosen by out-of-bag rows: a title",
+        "remarks": remarks, "truth": None, "names": ("a", "target"),
     })  # fmt: skip
     _, found = small_world("classification")
     regions = found.parts["regions"]
@@ -537,7 +590,7 @@ def test_the_band_and_the_plane_are_shown(undrawn):
     np.testing.assert_equal(told, {
         "grids": regions.posteriors, "extent": regions.extent, "points": regions.training[0],
         "labels": regions.training[1], "classes": CLASSES, "names": ["a", "b"],
-        "title": "a title",
+        "title": "Predicted class over the plane, and training rows: a title",
     })  # fmt: skip
 
 
@@ -546,6 +599,6 @@ def test_the_parts_of_the_error_are_shown(with_labels, kind, undrawn):
     found = of_draws(with_labels)
     ((name, drawn),) = PARTS["draws"].picture(found, None, About("a title", [], {}))
     assert name == "bias_variance.png"
-    variants = {"over training sets": found.squared}
-    told = {"variants": variants, "title": "a title", "kind": kind}
+    title = f"Noise, bias and variance by depth, over {found.n_draws} training sets: a title"
+    told = {"variants": {"": found.squared}, "title": title, "kind": kind}
     assert drawn == ("bias_variance_curve", told)

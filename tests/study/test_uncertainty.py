@@ -535,7 +535,7 @@ def test_a_run_logs_the_means_and_their_table(tmp_path):
     for split in ("valid", "test"):
         here = rows[rows["split"] == split]
         for part in (*PARTS, "spread"):
-            logged = run.metrics[f"{part}/{split}"][0]
+            logged = run.metrics[f"summary/{part}_{split}"][0]
             assert logged == pytest.approx(here[f"{part}_uncertainty"].mean(), rel=1e-12)
     # 1.27 nats, of leaves that are pure; margins are of 758 rows' pairs
     assert run.metrics["summary/aleatoric_test"][0] == pytest.approx(1.27, abs=WITHIN)

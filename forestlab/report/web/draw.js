@@ -2,9 +2,9 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const COLOURS = [
-  "#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#8a8a8a", "#dd7d2f", "#7b61b8", "#2f9e8f",
-  "#a3623a", "#9fb52b",
-]; // Paul Tol's bright scheme and more of its kind
+  "#4477aa", "#dd4455", "#228833", "#a68a00", "#2191b8", "#c0448a", "#7d7d7d", "#c8621a", "#7b61b8", "#1f8f80",
+  "#9a6845", "#6f8f10",
+]; // after Paul Tol's bright scheme, each 3 : 1 or more on light and on dark paper
 const VIRIDIS = [[68, 1, 84], [65, 68, 135], [42, 120, 142], [34, 168, 132], [122, 209, 81], [253, 231, 37]];
 const SPLITS = { train: "training", valid: "validation", test: "test", oob: "out-of-bag" };
 
@@ -34,7 +34,7 @@ function text(value, digits = 4) {
 const fixed = (value, decimals = 3) => (Number.isFinite(value) ? value.toFixed(decimals) : "–");
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 const className = (k) => (k < 0 ? "(not in training)" : told.classes[k]);
-const classColour = (k) => (k < 0 ? "#8a8a8a" : COLOURS[k % COLOURS.length]);
+const classColour = (k) => (k < 0 ? "#7d7d7d" : COLOURS[k % COLOURS.length]);
 const shorter = (words, letters) => (words.length <= letters ? words : `${words.slice(0, letters - 1)}…`);
 
 const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

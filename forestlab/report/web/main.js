@@ -22,14 +22,32 @@ function controls() {
   const ends = { s: nSizes() - 1, d: nDepths() - 1 };
   if (told.chosen) {
     const place = nearest(told.depths, told.chosen.depth);
-    jumps.append(button(`depth ${told.chosen.depth}, which ${SPLITS[told.chosen.split]} rows choose`, () => set({ ...ends, d: place })));
+    jumps.append(button(`depth ${told.chosen.depth}: ${SPLITS[told.chosen.split]}'s choice`, () => set({ ...ends, d: place })));
   }
-  jumps.append(button(isForest() ? "as it was grown: all trees, full depth" : "as it was grown: full depth", () => set(ends)));
+  jumps.append(button(isForest() ? "all trees, full depth" : "full depth", () => set(ends)));
+  jumps.append(playButton());
   panels.push({ element: line, on: ["s", "d"], draw() {
     const main = metricOf(told.main);
     line.replaceChildren(html("span", {}, `${main.name}:`), ...splits().map((split) => html("span", {}, `${SPLITS[split]} `, html("b", { style: `color:${splitColour(split)}` }, fixed(valueAt(split, told.main))))));
   } });
   return html("div", { role: "group", "aria-label": isForest() ? "Depth and number of trees" : "Depth" }, html("div", { class: "sliders" }, parts), html("div", { class: "told" }, line, jumps));
+}
+
+/** Goes down from the root, a depth at a time, until the deepest or another press. */
+function playButton() {
+  let running = null;
+  const stop = () => {
+    clearInterval(running);
+    running = null;
+    one.textContent = "▶ grow";
+  };
+  const one = button("▶ grow", () => {
+    if (running !== null) return stop();
+    one.textContent = "❚❚ stop";
+    set({ d: 0 });
+    running = setInterval(() => (state.d < nDepths() - 1 && one.isConnected ? set({ d: state.d + 1 }) : stop()), 500);
+  }, { title: "Go through the depths, from the root on" });
+  return one;
 }
 
 const section = (title, ...parts) => html("section", {}, html("h2", {}, title), ...parts);
@@ -39,7 +57,7 @@ const grid = (...parts) => html("div", { class: "panels" }, parts.filter(Boolean
 function sections() {
   const { judged, rows, plane, trees } = told, found = [];
   found.push(section("How good it is", surfaceChoices(), grid(metricsPanel(), isForest() ? surfacePanel() : null, curvesPanel("d"), isForest() ? curvesPanel("s") : null)));
-  const answers = grid(judged?.confusion ? confusionPanel() : null, judged ? calibrationPanel() : null, told.task === "regression" && rows ? scatterPanel() : null, plane ? planePanel() : null);
+  const answers = grid(plane ? planePanel() : null, judged?.confusion ? confusionPanel() : null, judged ? calibrationPanel() : null, told.task === "regression" && rows ? scatterPanel() : null);
   if (answers.children.length) found.push(section("What it answers", answers));
   if (rows) found.push(section("Row by row", grid(rowsPanel(), rowPanel(), rowCurvePanel("d"), isForest() ? rowCurvePanel("s") : null)));
   if (trees) found.push(section("Tree by tree", grid(treePanel())));

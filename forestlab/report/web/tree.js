@@ -10,7 +10,7 @@ let entries = null; // where the classes of each node of all trees begin
 
 /** The nodes on the chosen row's way, from the root; () without a row. */
 function wayOf(row) {
-  if (row === null || !told.trees.ends) return [];
+  if (row === null) return [];
   const end = told.trees.ends[state.tree * told.trees.ends.shape[1] + row], way = [0];
   while (way.at(-1) !== end) {
     const i = way.at(-1), right = i + skipOf(i);
@@ -50,6 +50,7 @@ function allWords(i) {
   return hasClasses() ? `${weightsOf(i).map(([k, w]) => `${className(k)}: ${text(w)}`).join(", ")}; ${impurity}` : impurity;
 }
 
+/** The shares of its classes. */
 function bar(i) {
   const own = weightsOf(i), total = own.reduce((sum, [, w]) => sum + w, 0);
   return html("span", { class: "bar", "aria-hidden": "true" }, own.map(([k, w]) => html("i", { style: `width:${(100 * w) / total}%;background:${classColour(k)}` })));
@@ -59,13 +60,13 @@ function treePanel() {
   return panel({
     id: "tree", wide: true,
     title: () => `Tree ${state.tree + 1} of ${told.trees.n_all}`,
-    reading: () => `A node asks a question: rows for which it holds go to "yes", the others to "no". ${hasClasses() ? "Beside it stand its training rows, the weight of its classes, and their shares as a bar." : told.trees.mean ? "Beside it stand its training rows, and their mean ± standard deviation, in units of the target." : "Beside it stand its training rows."} Unfold with a click, Enter or →, fold with ←. ${told.rows ? "The chosen row's way is lit." : ""}`,
+    reading: () => `A node asks a question: rows for which it holds go to "yes", the others to "no". ${hasClasses() ? "Beside it stand its training rows, the weight of its classes (a row drawn twice counts twice), and their shares as a bar." : told.trees.mean ? "Beside it stand its training rows, and their mean ± standard deviation, in units of the target." : "Beside it stand its training rows."} Unfold with a click, Enter or →, fold with ←. The chosen row's way is lit.`,
     on: ["tree", "open", "row", "d", "s"],
     show(body) {
       const way = wayOf(state.row), lit = new Set(way);
       const notes = [];
       if (state.tree >= size()) notes.push(`It is not among the first ${counted(size(), "tree")} that the slider asks.`);
-      if (state.d < nDepths() - 1) notes.push(`Nodes below depth ${depth()}, where the slider cuts, are pale.`);
+      if (state.d < nDepths() - 1) notes.push(`Nodes below depth ${depth()}, where the slider cuts, are in italics.`);
       if (told.branches && way.length) notes.push("Where a value is missing, a row goes both ways: lit is the way that most of it goes.");
       body.replaceChildren(treeChoices(), hasClasses() ? keys(told.classes.slice(0, 20).map((name, k) => [name, classColour(k)])) : "", wayWords(way), html("p", { class: "note" }, notes.join(" ")),
         overview(body, way), html("div", { class: "scroll" }, html("ul", { class: "tree", "aria-label": `tree ${state.tree + 1}`, onkeydown: treeKeys }, nodeItem(0, 0, "", lit))));
