@@ -98,8 +98,7 @@ def version() -> str:
     """forestlab's version, and those of what decides its numbers and logs."""
     from importlib import metadata
 
-    from forestlab import __version__
-
+    own = sys.modules["forestlab"].__version__  # not imported from: it knows of all rooms
     found = []
     for package in PACKAGES:
         try:
@@ -107,4 +106,4 @@ def version() -> str:
         except metadata.PackageNotFoundError:
             continue
     python = ".".join(map(str, sys.version_info[:3]))
-    return f"forestlab {__version__} ({', '.join([f'Python {python}', *found])})"
+    return f"forestlab {own} ({', '.join([f'Python {python}', *found])})"

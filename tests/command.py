@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,13 @@ def command(*arguments: str, home: Path, cwd: Path | None = None, patch: str = "
         text=True,
         timeout=300,
     )
+
+
+def beside_progress(stderr: str) -> list[str]:
+    """The lines beside those that a kernel is compiled, and that a job of a sweep is done, which a
+    log hears of after a while."""
+    progress = re.compile(r"\[\d+/\d+\] .*: (finished|skipped), |.*compiling a kernel")
+    return [line for line in stderr.splitlines() if not progress.match(line)]
 
 
 def composed(*overrides: str):

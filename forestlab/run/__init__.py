@@ -11,8 +11,11 @@ shared     what the jobs of a process share
 batch      many jobs: each done or failed, and seen to an end
 sweep      their parent run
 terminal   what a person sees
+progress   the line of it that says what happens now
+tables     that fit its window
 mistakes   what a person got wrong, in one sentence
 command    `python -m forestlab.run`
+ui         `forestlab ui`
 """
 
 from typing import TYPE_CHECKING, Any

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from forestlab.run.tables import abridged
+from forestlab.run.tables import told_apart
 
 NOW = "forestlab.now"
 TICK = 0.5  # seconds
@@ -119,7 +119,7 @@ class Line:
         seconds = now - self._since
         what = self._compiling or self._what
         since = f" ({duration(seconds)})" if what and seconds >= QUICK else ""
-        title = abridged(self._title, max(width - len(what + since) - 2, SHORTEST))
+        (title,) = told_apart([self._title], max(width - len(what + since) - 2, SHORTEST))
         return ": ".join(word for word in (title, what + since) if word)[:width]
 
 

@@ -17,7 +17,7 @@ from forestlab.datasets import Column
 from forestlab.datasets.columns import USELESS
 from forestlab.datasets.kinds import CATEGORY, NUMBER
 from forestlab.run.progress import LINE, duration, is_terminal
-from forestlab.run.tables import abridged, fitted, in_columns, told_apart, window
+from forestlab.run.tables import NARROWEST_NAME, abridged, fitted, in_columns, told_apart, window
 
 WIDEST_NAME = 60  # letters of a list of columns
 WIDEST_COLUMN = 28  # letters of a column's name
@@ -56,7 +56,8 @@ class Watch:
         told = ", ".join(word for word in words if word)
         count = self._count(n_done - 1)
         room = window(sys.stderr) - len(count) - len(told) - 2
-        say(f"{count}{abridged(result.name, max(room, 20))}: {told}", sys.stderr)
+        (name,) = told_apart([result.name], max(room, NARROWEST_NAME))
+        say(f"{count}{name}: {told}", sys.stderr)
 
     def _count(self, n_done: int) -> str:
         return f"[{n_done + 1}/{self.n_jobs}] " if self.n_jobs > 1 else ""
