@@ -124,7 +124,7 @@ class Ensemble(Voters, Neighbourly):
     # ---- growing more ----
 
     def _begun(self, X) -> Forest | None:
-        if not self.warm_start or not hasattr(self, "forest_"):
+        if not parameters.flag("warm_start", self.warm_start) or not hasattr(self, "forest_"):
             return None
         self._check_X(X)  # the same features as before
         return self.forest_

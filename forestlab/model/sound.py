@@ -196,7 +196,8 @@ def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:
 
 def check_fitted(task: str, fitted: dict[str, Any]) -> None:
     """Raise ValueError unless the fitted values of a model of a task go together."""
-    n_features, n_rows, n_outputs = map(fitted.get, ("n_features_in_", "n_rows_", "n_outputs_"))
+    n_features, n_rows = fitted["n_features_in_"], fitted["n_rows_"]
+    n_outputs = fitted["n_outputs_"]
     check(all(is_whole(n) and 1 <= n <= LARGEST for n in (n_features, n_rows, n_outputs)), "sizes")
     seed = fitted.get("seed_", 0)
     check(is_whole(seed) and 0 <= seed <= LARGEST, "seeds")

@@ -27,7 +27,7 @@ def check_targets(hydra: DictConfig, plugins: Sequence[str]) -> None:
         offering = [*(WRITING if is_log else OFFERING), *plugins]
         if not isinstance(name, str) or not _is_of(name, offering):
             raise ConfigError(
-                f"{key}={name} is neither Hydra's nor forestlab's: if you trust it, list its "
+                f"{key}={name!s} is neither Hydra's nor forestlab's: if you trust it, list its "
                 "module in plugins."
             )
         _require_defined(key, name, offering)
