@@ -206,6 +206,9 @@ def check_fitted(task: str, fitted: dict[str, Any]) -> None:
     check_forest(fitted["forest_"], n_features, recipe.levels)
     check_numbers(fitted["forest_"])
     check_bags(recipe, n_rows, fitted["chances_"])
+    if recipe.bag_size and recipe.replace and not recipe.balance_bags and "seed_" in fitted:
+        roots = fitted["forest_"].nodes["weight"][fitted["forest_"].first_node[:-1]]
+        check((roots == recipe.bag_size).all(), "bags")  # each row weighs as often as it was drawn
     check_targets(task, fitted)
     _check_names(fitted, n_features)
     _check_outside(fitted, n_rows)

@@ -14,6 +14,7 @@ from fuzz.forked import faults
 from forestlab import ForestClassifier, ForestRegressor
 
 TESTS = Path(__file__).parents[1]
+DENSE = ("normal", "whole", "constant", "huge", "tiny", "missing", "all missing", "infinite")
 LIMITS = ("max_depth", "min_samples_split", "min_samples_leaf", "max_features", "max_samples")
 
 
@@ -37,7 +38,7 @@ def compiled_case(rng):
     names = rng.choice(LIMITS, size=2, replace=False)
     params = {str(name): estimators.one(estimators.CHOICES[name], rng) for name in names}
     shape = estimators.one(estimators.ROWS, rng), estimators.one(estimators.COLUMNS, rng)
-    X = estimators.any_table(rng, shape)
+    X = estimators.TABLES[estimators.one(DENSE, rng)](rng.normal(size=shape), rng)
     y = estimators.any_targets(cls, rng, shape[0])
     if np.ndim(y) > 1:
         return None
@@ -53,5 +54,6 @@ def compiled_case(rng):
 def test_compiled_kernels_do_not_crash(n):
     X = np.arange(40.0).reshape(20, 2)
     for model in ForestClassifier(2), ForestRegressor(2):
-        model.fit(X, X[:, 0] > 9).predict(X)  # compiles, if need be
+        for some in X, np.where(X > 30, np.nan, X):
+            model.fit(some, X[:, 0] > 9).predict(some)  # compiles, if need be
     assert faults(compiled_case, range(n)) == ({}, n)
