@@ -18,6 +18,13 @@ MOST_ROWS = 200  # of a table on the page; the file has all
 MARKS = {"held": "✓", "not held": "✗", "undecided": "?"}
 GLYPH = (132, 14, 4)  # width and height of an interval's picture, and its margin, in pixels
 HERE = Path(__file__).parent  # where the templates are
+DOCUMENTS = {  # README says more
+    "000": "Random Forest, a how-to from scratch",
+    "001": "Random Forest, a notebook by Calvin Feng",
+    "002": "Random Forest, notes of a class at UIUC, 2024",
+    "003": "Random Forest Summary, 2018",
+    "004": "14. Random Forest, lecture notes on bagging",
+}
 TITLE = "The documents’ figures and tables, made again"
 
 
@@ -46,8 +53,16 @@ def whole(folder: Path, texts: list[dict[str, Any]]) -> str:
         worst=_worst,
         interval=_interval,
         table=lambda name: _csv(folder / f"{name}.csv"),
+        heading=_heading,
         size=lambda name: _size(folder / f"{name}.png"),
     )
+
+
+def _heading(document: str) -> str:
+    """A paper is its own name."""
+    if document in DOCUMENTS:
+        return f"Document {document}: {DOCUMENTS[document]}"
+    return f"Document {document}" if document.isdigit() else document
 
 
 def _counted(texts: list[dict[str, Any]]) -> str:

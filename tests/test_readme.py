@@ -37,6 +37,15 @@ def test_the_readme_has_what_is_tested_here():
         assert f"-m {module} " in (ROOT / script).read_text()
 
 
+def test_each_experiment_stands_beside_its_document():
+    lines = [line for line in README.splitlines() if line.startswith("| ")]
+    for file in sorted((ROOT / "conf/experiment").glob("*.yaml")):
+        module = (ROOT / "experiments" / f"{file.stem}.py").read_text()
+        document = re.search(r'^DOCUMENT = "(\w+)', module, re.MULTILINE)[1]
+        (line,) = [line for line in lines if f"`{file.stem}`" in line and f"| {document}" in line]
+        assert line.count(f"`{file.stem}`") == 1
+
+
 # One process for all, as importing and loading kernels anew for each of them took most of the time.
 # Each piece, the lines of a story or an example, has a folder of its own, whose outputs/ is
 # forestlab's home.

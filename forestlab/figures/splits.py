@@ -74,8 +74,9 @@ def depth_curve(
     else:
         dress(axes[0], "depth", metric, "; ".join(filter(None, [whole, *near_best])))
     _whole_steps(axes[0], 0, last)
-    for ax in axes if chosen is not None else ():
-        _mark(ax, values, chosen)
+    if chosen is not None:
+        for ax in axes:
+            _mark(ax, values, chosen)
     legend_beside(axes[-1], _entries(values))
     return figure
 
@@ -172,8 +173,10 @@ def _notes(test: np.ndarray | None, depth: int | None, judge: str) -> tuple[str,
     if depth is None:
         return "", []
     why = f", chosen by {SPLIT_ROWS.get(judge, judge)}" if judge else ""
-    known = test is not None and depth < len(test) and np.isfinite(test[depth])
-    return f"dashed: depth {depth}{why}", [f"ring: test {plain(test[depth])}"] if known else []
+    dashed, rings = f"dashed: depth {depth}{why}", []
+    if test is not None and depth < len(test) and np.isfinite(test[depth]):
+        rings = [f"ring: test {plain(test[depth])}"]
+    return dashed, rings
 
 
 # ---- near the best -----------------------------------------------------------------------------

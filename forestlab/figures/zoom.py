@@ -26,5 +26,7 @@ def near(ends: Sequence[float], values: np.ndarray) -> tuple[float, float] | Non
     around = max(AROUND * (high - low), LEAST * whole)
     if high == low or high - low + 2.0 * around > MOST * whole:
         return None
-    low = max(low - around, min(float(known.min()), 0.0))  # no error is below 0
+    low -= around
+    if known.min() >= 0.0:  # no error is below
+        low = max(low, 0.0)
     return low, high + around

@@ -349,7 +349,7 @@ class Model(BaseEstimator):
         }
 
     def _allows_nan(self) -> bool:
-        return self.missing != "error"
+        return not (isinstance(self.missing, str) and self.missing == "error")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -460,7 +460,7 @@ class Model(BaseEstimator):
     def _require_sound(self) -> None:
         """Raise ValueError unless what was read goes together; kernels would not notice."""
         try:
-            self.__dict__.update(storage.checked(self.task, vars(self)))
+            self.__dict__.update(storage.checked(self.task, self.__dict__))
             self._check_stored()
         except ValueError as error:
             raise ValueError(f"this {type(self).__name__} is damaged: {error}") from error
@@ -618,6 +618,8 @@ class Regressor(RegressorMixin, Predictor):
         return np.array(y.reshape(len(y), -1), dtype=np.float64, order="C"), ()
 
     def check_scale(self, targets, weights) -> None:
+        if not np.isfinite(targets).all():  # None among objects, which scikit-learn lets through
+            raise ValueError("y must be finite numbers; some of them are missing.")
         parameters.require_counts(self.criterion, targets)
         parameters.require_squares(targets, weights)
 

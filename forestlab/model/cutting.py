@@ -208,6 +208,8 @@ def _loss(model, answers, y: np.ndarray) -> np.ndarray:
 def check(model, valid: Rows | None) -> None:
     """Raise ValueError unless the parameters go with each other and with what is given."""
     alpha = getattr(model, "ccp_alpha", 0.0)
+    if not isinstance(alpha, str):
+        parameters.at_least_0("ccp_alpha", alpha)
     chooses = isinstance(alpha, str)
     if chooses and model.warm_start:
         raise ValueError(

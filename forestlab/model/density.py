@@ -196,6 +196,8 @@ class DensityForest(DensityMixin, ManyTrees, RowReader):
         super()._check_stored()
         n_nodes, n_features = len(self.forest_.nodes), self.n_features_in_
         shapes = {"ridges_": (n_features,), "covariances_": (n_nodes, n_features, n_features)}
+        if not hasattr(self, "ridges_"):
+            raise ValueError("its ridges_ are missing")
         for name, shape in shapes.items():
             array = getattr(self, name, None)
             if array is not None and not (is_array(array, "f", *shape) and _are_variances(array)):

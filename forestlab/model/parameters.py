@@ -35,6 +35,7 @@ from forestlab.spelling import did_you_mean, most_like
 
 CHOOSING = ("cv", "valid")  # what may choose ccp_alpha
 CCP_RULES = ("best", "one_se")
+MOST_RHO = 10_000_000  # of which each takes 56 bytes while a node is split
 
 
 # ---- checks ------------------------------------------------------------------------------------
@@ -84,6 +85,13 @@ def amount(name: str, given, total: int, also: str) -> int:
     if _is_share(given):
         return max(1, int(given * total))
     return whole(name, given, 1, f", a share in (0, 1]{also}")
+
+
+def _most_rho(rho) -> int:
+    """rho as a number."""
+    if whole("rho", rho, 1, ', "all" or None') > MOST_RHO:
+        _refuse("rho", rho, f'at most {MOST_RHO:,}, "all" or None')
+    return int(rho)
 
 
 def row_limit(name: str, given, n_rows: int, least: int) -> int:
@@ -276,7 +284,7 @@ def recipe(
         max_leaf_nodes=most_leaves(params.get("max_leaf_nodes")),
         impurity_scale=1.0 if isinstance(name, Own) else CRITERIA[name].scale,
         max_features=n_tried,
-        rho=0 if rho is None or rho == "all" else whole("rho", rho, 1, ', "all" or None'),
+        rho=0 if rho is None or _is(rho, "all") else _most_rho(rho),
         count_constant=flag("count_constant", params["count_constant"]),
         pairs=one_of("rho_draws", params["rho_draws"], ("features", "pairs")) == "pairs",
     )

@@ -158,7 +158,7 @@ class Ensemble(Voters, Neighbourly, Explained):
     # ---- growing more ----
 
     def _begun(self, X) -> Forest | None:
-        if not self.warm_start or not hasattr(self, "forest_"):
+        if not parameters.flag("warm_start", self.warm_start) or not hasattr(self, "forest_"):
             return None
         self._check_X(X)  # the same features as before
         return self.forest_

@@ -196,7 +196,8 @@ def check_bags(recipe: Recipe, n_rows: int, chances: np.ndarray) -> None:
 
 def check_fitted(task: str, fitted: dict[str, Any]) -> None:
     """Raise ValueError unless the fitted values of a model of a task go together."""
-    n_features, n_rows, n_outputs = map(fitted.get, ("n_features_in_", "n_rows_", "n_outputs_"))
+    n_features, n_rows = fitted["n_features_in_"], fitted["n_rows_"]
+    n_outputs = fitted["n_outputs_"]
     check(all(is_whole(n) and 1 <= n <= LARGEST for n in (n_features, n_rows, n_outputs)), "sizes")
     seed = fitted.get("seed_", 0)
     check(is_whole(seed) and 0 <= seed <= LARGEST, "seeds")
@@ -205,6 +206,9 @@ def check_fitted(task: str, fitted: dict[str, Any]) -> None:
     check_forest(fitted["forest_"], n_features, recipe.levels)
     check_numbers(fitted["forest_"])
     check_bags(recipe, n_rows, fitted["chances_"])
+    if recipe.bag_size and recipe.replace and not recipe.balance_bags and "seed_" in fitted:
+        roots = fitted["forest_"].nodes["weight"][fitted["forest_"].first_node[:-1]]
+        check((roots == recipe.bag_size).all(), "bags")  # each row weighs as often as it was drawn
     check_targets(task, fitted)
     _check_names(fitted, n_features)
     _check_outside(fitted, n_rows)

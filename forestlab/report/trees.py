@@ -134,8 +134,8 @@ def _ends(subject: Subject, X: np.ndarray, n_levels: list[int]) -> np.ndarray:
     """(n trees, rows) nodes, among those that are told of."""
     forest = subject.grown.forest
     found = ends(forest, X, None, subject.n_jobs)[: len(n_levels)]
-    depth = depths(tree_of(forest, 0))  # only the first may be cut
-    if depth.max() >= n_levels[0]:
-        place = np.cumsum(depth < n_levels[0]) - 1
-        found[0] = place[ends(forest, X, n_levels[0] - 1, subject.n_jobs)[0]]
+    # Only the first may be cut. In preorder, what is told of last before a node that is not is
+    # the one that it stands below.
+    told = depths(tree_of(forest, 0)) < n_levels[0]
+    found[0] = (np.cumsum(told) - 1)[found[0]]
     return smallest(found)

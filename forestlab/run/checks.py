@@ -7,7 +7,7 @@ from forestlab.datasets.truth import TRUTHS
 from forestlab.run.making import Shelf, recipe
 
 MOST_TREES = 1_000_000
-TRACKINGS = ("mlflow", "lean", "none")
+TRACKINGS = ("mlflow", "lean", "documents", "none")
 
 
 def check(config: Config, shelf: Shelf) -> None:

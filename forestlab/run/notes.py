@@ -7,7 +7,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from forestlab import config as configs
-from forestlab.config import GROUPS, SEEDS, Config
+from forestlab.config import GROUPS, SEEDS
 from forestlab.core.tasks import TASKS
 from forestlab.run.making import Job
 
@@ -57,7 +57,7 @@ def _result(job: Job, metrics: Mapping[str, float]) -> str:
     return f"{told}; {judge} would choose depth {depth:.0f}{there_test}."
 
 
-def beyond(config: Config) -> dict[str, Any]:
+def beyond(config: Any) -> dict[str, Any]:
     """What a config says that neither the defaults nor the files of its choices do, seeds last."""
     of_choices: dict[str, Any] = {}
     for group in GROUPS:

@@ -29,6 +29,7 @@ from omegaconf import open_dict
 from forestlab import config as configs
 from forestlab.config import GROUPS, ConfigError
 from forestlab.run.mistakes import no_choice, no_option
+from forestlab.run.targets import check_targets
 
 # Overrides that no name tells.
 UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs", "plugins")
@@ -164,6 +165,9 @@ def _plan_sweep(composer: "_Composer", given: list[Override], loader, most: int 
     products = _products(base.sweeps, given, loader)
     lines = [shared + product for product in products]
     swept = [o for line in lines for o in line if o.is_sweep_override()]
+    for override in (*swept, *itertools.chain(*products)):
+        if override.key_or_group.startswith(("hydra.", "hydra/")):  # no job's own, and not checked
+            raise ConfigError(f"{override.input_line}: options of Hydra are one for all jobs.")
     words = [str(o.input_line).lstrip("+") for o in shared if is_told(o)]
     planned = Work(
         configs=[configs.settled(copy.deepcopy(base), True)],
@@ -243,6 +247,7 @@ class _Composer:
         self.whole: Any = compose(name, overrides=self.plain, return_hydra_config=True)
         self.base: Any = copy.deepcopy(self.whole)
         self.hydra = self.base.hydra
+        check_targets(self.hydra, self.base.plugins)
         with open_dict(self.base):
             del self.base["hydra"]
         _check_keys(self.base)

@@ -36,8 +36,15 @@ def by_class(truth: np.ndarray, answers: np.ndarray, split: str) -> ByClass:
     right = np.bincount(codes[codes == truth], minlength=n_classes)
     # Which rows are of a class is to its probability what being wrong is to uncertainty.
     auc = [error_detection(answers[:, k], truth == k) for k in range(n_classes)]
-    shares = (_share(right, of) for of in (answered, rows, (answered + rows) / 2.0))
-    return ByClass(split, rows, answered, *shares, np.array(auc))
+    return ByClass(
+        split,
+        rows,
+        answered,
+        precision=_share(right, answered),
+        recall=_share(right, rows),
+        f1=_share(right, (answered + rows) / 2.0),
+        auc=np.array(auc),
+    )
 
 
 def _share(counts: np.ndarray, of: np.ndarray) -> np.ndarray:

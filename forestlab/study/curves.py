@@ -31,7 +31,9 @@ def _picture(found, findings: Findings, about: About) -> Files:
     best = (None, "") if chosen is None else (chosen.depth, chosen.split)
     values = {split: how.of(curve) for split, curve in findings.curves[findings.main].items()}
     title = about.titled(f"{how.title} by depth")
-    yield "curves/depth.png", figures.depth_curve(values, how.label, title, *best, how.better)
+    depth, judge = best
+    picture = figures.depth_curve(values, how.label, title, depth, judge, how.better)
+    yield "curves/depth.png", picture
 
 
 PART = Part(

@@ -542,6 +542,30 @@ def test_the_text_is_neat():
     assert first.index("baseline") + len("baseline") == head.index("difference") + len("difference")
 
 
+def test_an_interval_ends_where_its_metric_does():
+    """Student's goes beyond 1, or below 0; halves and tables to reckon with stay as they are."""
+    shown = {}
+    for metric, values in (("accuracy/test", (0.9, 1.0)), ("rmse/test", (0.1, 2.0))):
+        rows = [run(model, seed, v, metric) for model in "ab" for seed, v in enumerate(values)]
+        table = only(tables_of(frame(*rows)))
+        written, summary = comparison_report.letters(table), table.summary
+        assert (float(written["low"].iloc[0]), float(written["high"].iloc[0])) != (0.0, 1.0)
+        shown[metric] = written["low"].iloc[0], written["high"].iloc[0]
+        half = summary["high"] - summary["mean"]
+        np.testing.assert_allclose(written["half"].astype(float), half, atol=1e-3)
+        assert summary["low"].iloc[0] < 0.5 * min(values)
+    assert float(shown["accuracy/test"][1]) == 1.0
+    assert float(shown["rmse/test"][0]) == 0.0
+    assert float(shown["rmse/test"][1]) > 2.0
+
+
+def test_pairs_are_told_only_where_they_are_not_the_seeds():
+    every = [run(model, seed, 0.5 + seed / 10) for model in "ab" for seed in range(3)]
+    for rows, is_told in ((every, False), (every[:-1], False), (every[1:], True)):
+        told = comparison_report._summary(only(tables_of(frame(*rows))))
+        assert (">pairs<" in told) == is_told
+
+
 class Reader(HTMLParser):
     """Notes texts and addresses, and that every tag is closed."""
 

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from command import ROOT, Logged, command, environment
 from hydra._internal.utils import get_args_parser
+from matplotlib.figure import Figure
 
 import experiments
 from experiments import __main__, _page, _pictures, _reproduce, _runs, above, below, exactly, within
 from experiments._statistics import Measured, certain
-from forestlab import tracking
+from forestlab import figures, tracking
 from forestlab.config import DOCUMENTS, ConfigError, TrackingConfig, conf_folder, fingerprint, flat
 from forestlab.run import command as run
 from forestlab.run.making import normalised
@@ -391,6 +392,7 @@ def test_the_page_escapes_what_it_shows(tmp_path):
 
 def test_the_page_says_when_there_are_no_runs(tmp_path):
     (tmp_path / "drawn.csv").write_text("a\n1\n")
+    figures.save(Figure((3.0, 2.0), dpi=100), tmp_path / "drawn.png")
     texts = {"name": "drawn", "title": "A diagram", "document": "003", "says": "One.\n\nTwo."}
     (tmp_path / "drawn.json").write_text(json.dumps(texts | {"verdicts": [], "runs": [], "ui": ""}))
     old = {"what": "of an older version, which the page does not know", "holds": True}
@@ -399,6 +401,9 @@ def test_the_page_says_when_there_are_no_runs(tmp_path):
     page = (tmp_path / "index.html").read_text()
     assert "No runs: computed from forestlab’s own functions." in page
     assert "<p>One.</p>\n<p>Two.</p>" in page
+    # Room is kept for the picture; a lazy one would be missing where the page is printed.
+    assert re.search(r'<img src="drawn.png"[^>]* width="300" height="200">', page)
+    assert "<h2>Document 003: Random Forest Summary, 2018</h2>" in page
     assert "older version" not in page
 
 

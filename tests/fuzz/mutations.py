@@ -30,7 +30,7 @@ def changed_number(array, rng):
         flat[field][i] = _number_for(flat[field], rng)
     elif array.dtype.kind in "biufc":
         flat[i] = _number_for(flat, rng)
-    else:
+    elif array.dtype.kind in "OU":
         flat[i] = "another"
     return array
 

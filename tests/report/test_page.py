@@ -2,6 +2,7 @@
 allowed scripts and nothing else."""
 
 import html
+import re
 import shutil
 
 import numpy as np
@@ -48,6 +49,9 @@ class Opened:
     def ready(self):
         self.frame.wait_for_selector(".panel")
         self.settle()
+        text = self.frame.locator("body").inner_text()
+        for slip in ("undefined", "NaN", "[object"):
+            assert slip not in text
         return self
 
     def settle(self):
@@ -308,6 +312,13 @@ def test_numbers_follow_the_sliders(opened):
     for place, value in enumerate(wanted):
         assert found[60 + place] == pytest.approx(value, abs=2e-3)
     assert one.page.evaluate("document.documentElement.scrollWidth") <= 420
+    root = made.model.estimators_[0].tree_.tree
+    n, (weight, mean, squares) = root.nodes["n_rows"][0], root.stats[0]
+    words = one.frame.locator("#tree .facts").first.inner_text()
+    found = re.fullmatch(r"(\d+) rows; mean (\S+) ± (\S+)", words)
+    assert int(found[1]) == n
+    assert float(found[2]) == pytest.approx(mean, rel=1e-3)
+    assert float(found[3]) == pytest.approx(np.sqrt(squares / weight), rel=1e-2)
 
 
 def test_a_band_follows_the_sliders(opened):

@@ -9,8 +9,10 @@ from small import data_for, forest_for
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, report
 from forestlab.model.density import DensityForest
 from forestlab.report.packing import brief, numbers, packed, shares, smallest
+from forestlab.report.payload import WORDS
 from forestlab.report.subject import MOST_DEPTHS, Room, grid_of
 from forestlab.study.calibration import N_BINS
+from forestlab.study.metrics import METRICS
 from forestlab.study.part import About, Findings
 from forestlab.study.surfaces import surfaces_of
 
@@ -85,6 +87,10 @@ def test_metrics_are_those_of_the_surface(classes):
             np.testing.assert_array_equal(told["surfaces"][split][key], values.astype(np.float32))
     assert told["chosen"]["depth"] == classes.found.parts["chosen"].depth
     assert next(metric["key"] for metric in told["metrics"]) == told["main"] == "accuracy"
+
+
+def test_every_metric_is_explained():
+    assert set(WORDS) >= set(METRICS)
 
 
 def test_classes_that_training_did_not_see():

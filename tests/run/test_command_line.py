@@ -179,7 +179,8 @@ def test_an_experiment_of_ones_own_is_checked_too(home):
 
 @pytest.mark.parametrize("sweep", ["interval(1,5)", "choice(1,2)", "range(1,5)"])
 def test_another_sweepers_keys_are_checked_too(sweep):
-    other = [*FREE, "-m", "hydra.sweeper._target_=other.Sweeper"]
+    other = [*FREE, "-m", "hydra.sweeper._target_=hydra._internal.core_plugins.file_config_source"]
+    other[-1] += ".FileConfigSource"  # any class of Hydra that is not its own sweeper
     assert len(run.jobs([*other, f"max_depth={sweep}", "model=tree,forest"])) == 1
     with pytest.raises(ConfigError, match="there is no option 'max_dept': did you mean max_depth"):
         run.jobs([*other, f"++max_dept={sweep}"])
@@ -256,6 +257,51 @@ def test_openml_names_its_runs():
 def test_versions_are_forestlabs(capsys):
     assert run.main(["--version"]) == 0
     assert capsys.readouterr().out.startswith(f"forestlab {__version__} (")
+
+
+# ---- what Hydra may make -----------------------------------------------------------------------
+
+PICKLE = "hydra.experimental.callbacks.PickleJobInfoCallback"
+MADE = [
+    ([f"+hydra.callbacks.x._target_={PICKLE}"], None),
+    (["+hydra.job_logging.handlers.x.class=logging.StreamHandler"], None),
+    (["+hydra.callbacks.x._target_=os.system"], "_target_=os.system is neither Hydra's nor"),
+    (["+hydra.callbacks.x.y._target_=os.system"], "hydra.callbacks.x.y._target_=os.system is"),
+    (["+hydra.callbacks.x._target_=3"], "_target_=3 is neither Hydra's nor forestlab's"),
+    (["+hydra.callbacks.x._target_=forestlab.atomic.os.system"], "no class of forestlab.atomic.os"),
+    (["+hydra.callbacks.x._target_=forestlab.atomic.whole_file"], "no class of forestlab.atomic"),
+    (["+hydra.callbacks.x._target_=hydra_plugins.nothing.X"], "cannot be found: "),
+    (["+hydra.callbacks={x: {_target_: ${oc.env:EVIL}}}"], "_target_=os.system is neither"),
+    (["hydra.launcher._target_=subprocess.Popen"], "hydra.launcher._target_=subprocess.Popen is"),
+    (["+hydra.job_logging.handlers.x.class=os.system"], "handlers.x.class=os.system is neither"),
+    (["+hydra.job_logging.handlers.x.class=logging.os.system"], "no class of logging.os"),
+    (["-m", f"+hydra.callbacks.x._target_={PICKLE},os.system"], "one for all jobs"),
+    (["sweeps=['+hydra.callbacks.x._target_=os.system']"], "one for all jobs"),
+    (["+model._target_=os.system"], "no option 'model._target_'"),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), MADE, ids=[" ".join(words) for words, _ in MADE])
+def test_hydra_makes_only_what_is_its_own(words, told, monkeypatch):
+    monkeypatch.setenv("EVIL", "os.system")
+    if told is None:
+        assert len(run.jobs([*FREE, *words])) == 1
+        return
+    with pytest.raises(MISTAKES) as error:
+        run.jobs([*FREE, *words])
+    assert told in one_line(error.value)
+
+
+def test_hydra_makes_what_a_plug_in_has(tmp_path, monkeypatch):
+    (tmp_path / "calling_back.py").write_text("import os\n\n\nclass Call:\n    pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    words = [*FREE, "+hydra.callbacks.x._target_=calling_back.Call"]
+    with pytest.raises(ConfigError, match=r"calling_back.Call is neither .* module in plugins"):
+        run.jobs(words)
+    assert len(run.jobs([*words, "plugins=[calling_back]"])) == 1
+    with pytest.raises(ConfigError, match=r"no class of calling_back\.os"):
+        run.jobs([words[0], "plugins=[calling_back]", f"{words[-1][:-4]}os.system"])
 
 
 # ---- mistakes ----------------------------------------------------------------------------------

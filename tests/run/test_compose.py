@@ -17,7 +17,7 @@ from forestlab.core.tasks import TASKS
 from forestlab.datasets import LOADERS
 from forestlab.datasets.downloaded import DOWNLOADED
 from forestlab.run import job
-from forestlab.run.checks import check
+from forestlab.run.checks import TRACKINGS, check
 from forestlab.run.making import Shelf, normalised
 from forestlab.run.shared import Shared
 
@@ -51,6 +51,7 @@ def test_there_is_a_file_for_every_row_of_the_tables():
     assert choices("model") == sorted(MODELS)
     assert set(choices("dataset")) == set(LOADERS)
     assert set(choices("criterion")) == {"auto", *CRITERIA}
+    assert set(choices("tracking")) == set(TRACKINGS)
     assert set(choices("search")) == set(SEARCHES) == set(OPTIONS["search"])
     assert set(choices("learner")) == set(OPTIONS["learner"])
     assert set(choices("task")) == {

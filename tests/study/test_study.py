@@ -172,7 +172,7 @@ def test_intervals_and_their_coverage(sine):
     band = sine.table("band.json")
     model = sine.done.model
     at = np.array(band["x"])[:, None]
-    depth = sine.metrics["chosen/depth"][0]
+    depth = sine.metrics["summary/chosen_depth"][0]
     assert band["depth"] == depth < sine.done.found.surfaces["test"].values["rmse"].shape[1] - 1
     np.testing.assert_array_equal(band["mean"], model.predict(at, depth=int(depth)))
     np.testing.assert_allclose(band["expected"], np.sin(2 * np.pi * at[:, 0]), atol=1e-12)

@@ -5,7 +5,14 @@ const COLOURS = [
   "#4477aa", "#dd4455", "#228833", "#a68a00", "#2191b8", "#c0448a", "#7d7d7d", "#c8621a", "#7b61b8", "#1f8f80",
   "#9a6845", "#6f8f10",
 ]; // after Paul Tol's bright scheme, each 3 : 1 or more on light and on dark paper
-const VIRIDIS = [[68, 1, 84], [65, 68, 135], [42, 120, 142], [34, 168, 132], [122, 209, 81], [253, 231, 37]];
+const VIRIDIS = [
+  [68, 1, 84],
+  [65, 68, 135],
+  [42, 120, 142],
+  [34, 168, 132],
+  [122, 209, 81],
+  [253, 231, 37],
+];
 const SPLITS = { train: "training", valid: "validation", test: "test", oob: "out-of-bag" };
 
 /** An HTML element; texts among the children are texts, never HTML. */
@@ -67,7 +74,13 @@ function panel({ title, reading, show, table, on, wide, id }) {
   const body = html("div", { class: "body" });
   const heading = html("h3");
   const words = html("p", { class: "reading" });
-  const element = html("section", { class: wide ? "panel wide" : "panel", id }, heading, words, body);
+  const element = html(
+    "section",
+    { class: wide ? "panel wide" : "panel", id },
+    heading,
+    words,
+    body,
+  );
   const behind = table ? tableBehind(table) : null;
   if (behind) element.append(behind.element);
   const made = {
@@ -96,14 +109,31 @@ function tableBehind(table) {
 
 function plainTable({ head, rows }) {
   return html("table", {},
-    html("thead", {}, html("tr", {}, head.map((name) => html("th", { scope: "col" }, String(name))))),
-    html("tbody", {}, rows.map((row) => html("tr", {}, row.map((part) => html("td", {}, String(part)))))));
+    html(
+      "thead",
+      {},
+      html("tr", {}, head.map((name) => html("th", { scope: "col" }, String(name)))),
+    ),
+    html(
+      "tbody",
+      {},
+      rows.map((row) => html("tr", {}, row.map((part) => html("td", {}, String(part))))),
+    ));
 }
 
 /** A labelled list to choose from: [[value, words], …]. */
 function select(label, key, choices, value, pick) {
-  const options = choices.map(([own, words]) => html("option", { value: own, selected: String(own) === String(value) }, words));
-  return html("label", {}, label, html("select", { "data-key": key, onchange: (event) => pick(event.target.value) }, options));
+  const options = choices.map(([own, words]) => html(
+    "option",
+    { value: own, selected: String(own) === String(value) },
+    words,
+  ));
+  return html(
+    "label",
+    {},
+    label,
+    html("select", { "data-key": key, onchange: (event) => pick(event.target.value) }, options),
+  );
 }
 
 function button(words, pick, attributes = {}) {
@@ -112,8 +142,9 @@ function button(words, pick, attributes = {}) {
 
 /** What colours stand for. */
 function keys(pairs) {
-  return html("div", {}, pairs.filter(([name]) => name).map(([name, colour]) => html("span", { class: "key" },
-    html("i", { style: `background:${colour}` }), name)));
+  const box = (colour) => html("i", { style: `background:${colour}` });
+  const named = pairs.filter(([name]) => name);
+  return html("div", {}, named.map(([name, own]) => html("span", { class: "key" }, box(own), name)));
 }
 
 /** How wide a picture in here may be, in pixels. */

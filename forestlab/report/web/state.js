@@ -30,7 +30,9 @@ function redraw() {
 function drawKept(panel) {
   const active = document.activeElement;
   const key = panel.element.contains(active) ? active.dataset.key : undefined;
-  const scrolled = [...panel.element.querySelectorAll(".scroll")].map((one) => [one.scrollTop, one.scrollLeft]);
+  const scrolled = [
+    ...panel.element.querySelectorAll(".scroll"),
+  ].map((one) => [one.scrollTop, one.scrollLeft]);
   panel.draw();
   [...panel.element.querySelectorAll(".scroll")].forEach((one, i) => {
     if (scrolled[i]) [one.scrollTop, one.scrollLeft] = scrolled[i];
@@ -47,6 +49,10 @@ const cell = (s = state.s, d = state.d) => s * nDepths() + d;
 const depth = () => told.depths[state.d];
 const size = () => told.sizes[state.s];
 const metricOf = (key) => told.metrics.find((metric) => metric.key === key);
+const hasClasses = () => told.task === "classification";
+const isDensity = () => told.task === "density";
+/** What holds for classes, for numbers, or for a density. */
+const byTask = (classes, numbers, density) => (hasClasses() ? classes : isDensity() ? density : numbers);
 const isForest = () => nSizes() > 1;
 const where = () => `depth ${depth()}${isForest() ? `, ${counted(size(), "tree")}` : ""}`;
 
