@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import experiments
 from experiments import Verdict
 from forestlab.config import ConfigError
-from forestlab.run.tables import abridged, in_columns
+from forestlab.run.tables import NARROWEST_NAME, abridged, in_columns, window
 from forestlab.spelling import did_you_mean, most_like
 
 if TYPE_CHECKING:
@@ -113,17 +113,13 @@ def _make(name: str, experiment, shared: "Shared", config_dir: str | None) -> bo
 
 def lines(verdicts: list[Verdict]) -> list[str]:
     """A line a verdict."""
-    rows = [
-        [
-            each.outcome,
-            each.found_text,
-            each.expected_text,
-            each.repeats,
-            abridged(each.what, LONGEST),
-        ]
-        for each in verdicts
-    ]
-    return [f"  {line}" for line in in_columns(rows, "<<<<<")] if rows else []
+    rows = [[v.outcome, v.found_text, v.expected_text, v.repeats] for v in verdicts]
+    if not rows:
+        return []
+    room = window() - max(map(len, in_columns(rows, "<<<<"))) - 4
+    most = max(min(LONGEST, room), NARROWEST_NAME)
+    rows = [[*row, abridged(v.what, most)] for row, v in zip(rows, verdicts, strict=True)]
+    return [f"  {line}" for line in in_columns(rows, "<<<<<")]
 
 
 if __name__ == "__main__":

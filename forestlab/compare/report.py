@@ -12,7 +12,7 @@ import pandas as pd
 
 from forestlab.compare import page, variants
 from forestlab.compare.tables import Table
-from forestlab.run.tables import abridged, in_columns
+from forestlab.run.tables import NARROWEST_NAME, in_columns, told_apart, window
 from forestlab.study.metrics import METRICS
 
 WIDEST, WIDEST_NOTE = 120, 100  # letters in a line
@@ -70,11 +70,11 @@ def text(table: Table) -> str:
     if len(own) > 1:
         columns += [("difference", "difference"), (half, "difference_half"), ("p", "p_holm")]
     cells = [[name, *own[column]] for name, column in columns]
-    room = WIDEST - sum(2 + max(map(len, column)) for column in cells)
-    names = [abridged(name, room) for name in ["variant", *own.index]]
+    room = min(WIDEST, window()) - sum(2 + max(map(len, column)) for column in cells)
+    names = ["variant", *told_apart(list(own.index), max(room, NARROWEST_NAME))]
     rows = in_columns(list(zip(names, *cells, strict=True)), "<" + ">" * len(cells))
     notes = [
-        textwrap.fill(note, WIDEST_NOTE, subsequent_indent="  ")
+        textwrap.fill(note, min(WIDEST_NOTE, window()), subsequent_indent="  ")
         for note in [*reading(table), *table.notes]
     ]
     return "\n".join([heading(table), "", *rows, "", *notes]).rstrip()

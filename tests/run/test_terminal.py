@@ -5,8 +5,10 @@ import re
 import sys
 
 import pytest
+from tqdm import tqdm
 
-from forestlab import run
+from forestlab import ForestClassifier, run
+from forestlab.model import base
 from forestlab.run import progress, terminal
 from forestlab.run.job import Result
 from forestlab.run.progress import Line, Printed, duration, listen
@@ -96,6 +98,21 @@ def test_a_bar_that_waits_for_the_compiler_predicts_nothing(monkeypatch):
     assert seen[:2] == ["growing 0/10 trees", "growing 1/10 trees, 9 s left"]
     assert seen[2] == "growing 2/10 trees, 8 s left"
     assert line._what == "growing 10/10 trees"
+
+
+def test_a_bar_in_python_leaves_out_what_it_waited(monkeypatch):
+    waited, bars = iter([0.0, 60.0, 60.0, 60.0]), []
+
+    class Bar(tqdm):
+        def __init__(self, *given, **more):
+            super().__init__(*given, **more)
+            bars.append((self, self.start_t))
+
+    monkeypatch.setattr(base, "tqdm", Bar)
+    monkeypatch.setattr(base, "compile_seconds", lambda: next(waited))
+    assert list(ForestClassifier._progress(range(2))) == [0, 1]
+    ((bar, start),) = bars
+    assert (bar.n, bar.start_t) == (2, start + 60.0)
 
 
 def test_loggers_tell_the_line(line, watched):
