@@ -42,7 +42,7 @@ def _named(node: Any, key: str, is_log: bool) -> Iterator[tuple[str, Any, bool]]
         return
     is_log = is_log or key in ("hydra.job_logging", "hydra.hydra_logging")
     for name in node:
-        within = f"{key}.{name}"
+        within = f"{key}.{name!s}"
         if name == "_target_" or (is_log and name in LOGS):
             if not OmegaConf.is_missing(node, name) and node[name] is not None:
                 yield within, node[name], is_log and name != "_target_"
