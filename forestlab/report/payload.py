@@ -169,6 +169,7 @@ WORDS: dict[str, Words] = {
     "balanced_accuracy": Words(
         "Balanced accuracy", "share, 0 to 1", "the mean over classes of the share of right rows"
     ),
+    "f1": Words("F1", "0 to 1", "the mean over classes of F1, of precision and recall"),
     "log_loss": Words("Log loss", "nats a row", "what the true class's probability costs"),
     "brier": Words("Brier score", "0 to 2", "squared distance of probabilities from the truth"),
     "rmse": Words("RMSE", TARGET, "root of the mean squared error"),
