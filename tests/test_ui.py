@@ -122,6 +122,20 @@ def test_the_browser_shows_the_run(served, page):
     assert page.get_by_text("confusion/test.png").count() > 0
 
 
+def test_the_page_of_a_run_opens_among_its_artifacts(served, page):
+    """In the frame in which MLflow shows it, which is allowed scripts alone."""
+    address, _ = served
+    (run,) = MlflowClient(address).search_runs(["1"], "tags.dataset = 'iris'")
+    page.goto("about:blank")  # an open page does not look at an artifact's address again
+    page.goto(f"{address}/#/experiments/1/runs/{run.info.run_id}/artifacts/report.html")
+    shown = page.wait_for_selector("iframe[sandbox]")
+    assert shown.get_attribute("sandbox") == "allow-scripts"
+    frame = shown.content_frame()
+    frame.wait_for_selector("#tree .node")
+    value = float(frame.locator('[data-metric="accuracy/test"]').inner_text())
+    assert value == pytest.approx(run.data.metrics["accuracy/test"], abs=5e-5)
+
+
 # ---- where to look -----------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from forestlab.report.subject import Subject
 from forestlab.study.rows import evenly
 
 MOST_ROWS = 1000
+MOST_HELD = 25_000_000  # probabilities of these rows in memory, at all cells and of all classes
 MOST_LEVELS = 1000  # of a category, whose names are told
 
 
@@ -43,7 +44,10 @@ def _most_rows(subject: Subject) -> int:
     each = bytes_of_classes(grid, n_answers) if has_classes else bytes_of_numbers(grid)
     if subject.about.image_shape is not None:
         each += subject.n_features
-    return int(np.clip(subject.room.rows // each, 10, MOST_ROWS))
+    most = subject.room.rows // each
+    if has_classes:
+        most = min(most, MOST_HELD // (grid.n_cells * n_answers))
+    return int(np.clip(most, 10, MOST_ROWS))
 
 
 def _worst_first(subject: Subject) -> np.ndarray:

@@ -223,7 +223,7 @@ def unclear(error):
     text = str(error)
     if not isinstance(error, ValueError | TypeError) or not text.strip():
         return True
-    if text.startswith("Complex data not supported"):  # scikit-learn shows all of them
+    if text.startswith(("Complex data not", "Expected 2D array")):  # scikit-learn shows all of it
         return False
     return len(text) > 1_500 or any(words in text for words in UNCLEAR)
 

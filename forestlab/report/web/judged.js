@@ -164,20 +164,6 @@ function calibrationPanel() {
         { class: "cross", d: `M${chart.x(0)},${chart.y(0)}L${chart.x(1)},${chart.y(1)}` },
       ));
       const most = Math.max(...found().map((bin) => bin.rows));
-      chart.root.append(svg(
-        "path",
-        {
-          d: path(
-            found().map((bin) => bin.confidence),
-            found().map((bin) => bin.accuracy),
-            chart.x,
-            chart.y,
-          ),
-          fill: "none",
-          stroke: "var(--accent)",
-          "stroke-width": 1.5,
-        },
-      ));
       for (const bin of found()) {
         chart.root.append(svg("circle", {
           cx: chart.x(bin.confidence),
@@ -243,33 +229,14 @@ function scatterPanel() {
           d: `M${chart.x(from[0])},${chart.y(from[0])}L${chart.x(from[1])},${chart.y(from[1])}`,
         },
       ));
-      for (const i of rows) chart.root.append(svg(
-        "circle",
-        {
-          cx: chart.x(truth[i]),
-          cy: chart.y(answer(i)),
-          r: 3,
-          fill: "var(--accent)",
-          "fill-opacity": 0.55,
-        },
-      ));
-      if (state.row !== null) chart.root.append(svg(
-        "circle",
-        {
-          cx: chart.x(truth[state.row]),
-          cy: chart.y(answer(state.row)),
-          r: 7,
-          fill: "none",
-          stroke: "var(--lit-edge)",
-          "stroke-width": 3,
-        },
-      ));
-      picking(chart.root, (px, py) => set({
-        row: rows[nearest(rows, null, (i) => Math.hypot(
-          chart.x(truth[i]) - px,
-          chart.y(answer(i)) - py,
-        ))],
-      }));
+      const dot = (i, look) =>
+        svg("circle", { cx: chart.x(truth[i]), cy: chart.y(answer(i)), r: 3, ...look });
+      const each = { fill: "var(--accent)", "fill-opacity": 0.55 };
+      const ring = { r: 7, fill: "none", stroke: "var(--lit-edge)", "stroke-width": 3 };
+      chart.root.append(...rows.map((i) => dot(i, each)));
+      if (state.row !== null) chart.root.append(dot(state.row, each), dot(state.row, ring));
+      const apart = (i, [px, py]) => Math.hypot(chart.x(truth[i]) - px, chart.y(answer(i)) - py);
+      picking(chart.root, (px, py) => set({ row: rows[nearest(rows, [px, py], apart)] }));
       body.replaceChildren(chart.root);
     },
     table: () => ({
