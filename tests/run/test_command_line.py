@@ -411,7 +411,7 @@ WRONG = [
         "dataset=csv dataset.path=~/none.csv",
         f"(looked at {Path.home() / 'none.csv'})",
     ),
-    ("tracking.name=x", "tracking.name=x is not one of mlflow, lean, none: choose by tracking=…."),
+    ("tracking.name=x", "tracking.name=x is not one of mlflow, lean, "),
     ("tracking.uri=sqlite:///~/", f"must name a file; got 'sqlite:///{Path.home()}/'"),
     ("tracking.uri=foo/bar", "tracking.uri must begin with one of sqlite"),
     ("tracking.uri=http://127.0.0.1:1", "no MLflow server answers at http://127.0.0.1:1"),
