@@ -201,8 +201,8 @@ def _inches(points: float, pixels: float, ax: Axes) -> float:
 
 
 class _Bare:
-    """An axis that never has ticks: its numbers are `Words`. matplotlib makes four of twenty artists
-    for each panel, whether they are drawn or not, which took a sixth of a run's pictures' time."""
+    """An axis that never has ticks: its numbers are `Words`. matplotlib makes four for each panel,
+    of five artists each, whether they are drawn or not: about a tenth of a run's pictures' time."""
 
     majorTicks = minorTicks = property(lambda self: [])
 
