@@ -165,8 +165,9 @@ def _rows(store, sweep: Sweep) -> Iterator[str]:
     there = [key for key in wanted if f"metrics.{key}" in runs]
     yield f"| run, best {sweep.metric} first | {' | '.join(wanted[key] for key in there)} |"
     yield f"|---|{'---:|' * len(there)}"
-    by = runs[f"metrics.{sweep.metric}/{sweep.judge}"].astype(float)
-    order = by.sort_values(ascending=not sweep.table.higher, kind="stable").index
+    is_best = runs["run_id"] == sweep.best()["run_id"]  # of equal ones it comes first
+    by = pd.concat([runs[is_best], runs[~is_best]])[f"metrics.{sweep.metric}/{sweep.judge}"]
+    order = by.astype(float).sort_values(ascending=not sweep.table.higher, kind="stable").index
     for _, run in runs.loc[order].iterrows():
         cells = [run[f"metrics.{key}"] for key in there]
         texts = ["" if cell != cell else f"{cell:.4g}" for cell in cells]

@@ -10,7 +10,7 @@ from forestlab.figures.bias import bias_variance_curve
 from forestlab.figures.calibration import reliability_diagram
 from forestlab.figures.compare import interval_plot
 from forestlab.figures.confusion import confusion
-from forestlab.figures.curves import aligned, banded_curves, overlaid_curves
+from forestlab.figures.curves import aligned, banded_curves
 from forestlab.figures.density import density_maps
 from forestlab.figures.importance import importance, two_importances
 from forestlab.figures.intervals import coverage_curve, prediction_band
@@ -44,7 +44,6 @@ __all__ = [
     "draw_tree",
     "importance",
     "interval_plot",
-    "overlaid_curves",
     "prediction_band",
     "reliability_diagram",
     "residual_curve",

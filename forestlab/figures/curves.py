@@ -30,31 +30,6 @@ BANDED = 3  # seeds; with fewer, a standard deviation says little
 Limits = tuple[float, float]
 
 
-def overlaid_curves(
-    curves: Mapping[str, np.ndarray],
-    metric: str,
-    title: str,
-    split: str = "test",
-    better: Better | None = None,
-) -> Figure:
-    """One metric of many runs against depth, on one split.
-
-    Parameters
-    ----------
-    curves : label of the run → (its max_depth + 1,) values; NaN where there is none
-    better : which values of the metric are the better ones; with it what is near them is shown too
-    """
-    values = _arrays(curves)
-    names = [shorten(label, NAME_LETTERS) for label in values]
-    closer = _near_best(list(values.values()), better)
-    figure, axes, looks = _runs_panels(names, title, closer)
-    for ax in axes:
-        for y, look in zip(values.values(), looks, strict=True):
-            _draw_run(ax, y, *look)
-    _dress_runs(axes, f"{metric} ({split})", list(values.values()), closer)
-    return figure
-
-
 def banded_curves(
     curves: Mapping[str, np.ndarray | Sequence[np.ndarray]],
     metric: str,
@@ -68,7 +43,7 @@ def banded_curves(
     ----------
     curves : label of the variant → (n_seeds, max_depth + 1) values, or a list of curves of any
         lengths; they are `aligned`
-    better : as of `overlaid_curves`
+    better : which values of the metric are the better ones; with it what is near them is shown too
 
     Notes
     -----

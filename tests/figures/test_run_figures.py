@@ -160,9 +160,9 @@ PICTURES = {
     ),
     "residuals, no values": lambda: figures.residual_curve(NAN, NAN, NAN, TITLE),
     "residuals, one": lambda: figures.residual_curve([9e6], [-0.02], [-1e3], TITLE),
-    "overlaid": lambda: figures.overlaid_curves({"ρ=1, $": rising(5)}, "R²", TITLE, "valid"),
-    "overlaid, 100": lambda: figures.overlaid_curves(
-        {f"max_features={k}, a very long label": rising(5 + k % 3, k) for k in range(100)},
+    "banded": lambda: figures.banded_curves({"ρ=1, $": [rising(5)]}, "R²", TITLE, "valid"),
+    "banded, 100": lambda: figures.banded_curves(
+        {f"max_features={k}, a very long label": [rising(5 + k % 3, k)] for k in range(100)},
         "R²",
         TITLE,
         "test",

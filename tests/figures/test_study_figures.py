@@ -463,16 +463,12 @@ def test_short_curves_go_on_with_their_last_value():
 
 def test_curves_that_run_on_each_other_are_all_seen():
     same = np.array([[0.3, 0.9, 0.9]])
-    for draw, curves in (
-        (figures.banded_curves, dict.fromkeys("abcd", same)),
-        (figures.overlaid_curves, dict.fromkeys("abcd", same[0])),
-    ):
-        ax = draw(curves, "R²", TITLE).axes[0]
-        widths = [line.get_linewidth() for line in ax.lines[::2]]
-        marks = [line.get_markersize() for line in ax.lines[1::2]]
-        for sizes in (widths, marks):  # the later, on top, are the smaller
-            assert len(sizes) == 4
-            assert (np.diff(sizes) < -0.5).all()
+    ax = figures.banded_curves(dict.fromkeys("abcd", same), "R²", TITLE).axes[0]
+    widths = [line.get_linewidth() for line in ax.lines[::2]]
+    marks = [line.get_markersize() for line in ax.lines[1::2]]
+    for sizes in (widths, marks):  # the later, on top, are the smaller
+        assert len(sizes) == 4
+        assert (np.diff(sizes) < -0.5).all()
 
 
 @pytest.mark.parametrize(("better", "sign"), [("higher", 1), ("lower", -1)])
@@ -480,15 +476,15 @@ def test_runs_are_shown_again_near_the_best(better, sign):
     depths = np.arange(9)
     curves = {f"run {k}": sign * (0.9 - np.exp(-depths) + 0.01 * k) for k in range(3)}
     lists = {name: [y] for name, y in curves.items()}
-    for draw, given in ((figures.overlaid_curves, curves), (figures.banded_curves, lists)):
-        whole, closer = draw(given, "R²", TITLE, better=better).axes
-        low, high = closer.get_ylim()
-        ends = [y[-1] for y in curves.values()]
-        assert low < min(ends) < max(ends) < high
-        assert high - low < 0.1 < np.ptp(whole.get_ylim())
-        for k, y in enumerate(curves.values()):
-            np.testing.assert_array_equal(closer.lines[2 * k].get_ydata(), y)
-        assert len(draw(given, "R²", TITLE).axes) == 1  # without knowing which are the better
+    whole, closer = figures.banded_curves(lists, "R²", TITLE, better=better).axes
+    low, high = closer.get_ylim()
+    ends = [y[-1] for y in curves.values()]
+    assert low < min(ends) < max(ends) < high
+    assert high - low < 0.1 < np.ptp(whole.get_ylim())
+    for k, y in enumerate(curves.values()):
+        np.testing.assert_array_equal(closer.lines[2 * k].get_ydata(), y)
+    unknown = figures.banded_curves(lists, "R²", TITLE)  # which are the better ones
+    assert len(unknown.axes) == 1
 
 
 def test_a_band_is_a_standard_deviation_about_the_mean():
