@@ -23,6 +23,7 @@ CSV = [
 BOUNDS: dict[str, tuple[float, float | None]] = {  # between which a metric is
     "accuracy": (0.0, 1.0),
     "balanced_accuracy": (0.0, 1.0),
+    "f1": (0.0, 1.0),
     "log_loss": (0.0, None),
     "brier": (0.0, 2.0),
     "rmse": (0.0, None),
