@@ -693,7 +693,7 @@ def test_recording_again(command, tmp_path):
     told = command("record", "iris", "--update")
     assert told.code == 0
     assert told.out.splitlines()[1] == "forest iris seed=0"
-    assert told.out.splitlines()[2].split()[0] == "summary/trees_depth"
+    assert told.out.splitlines()[2].split()[0] == "trees_depth"
     assert told.out.splitlines()[2].split()[-2:] == ["-1", "changed"]
     assert (tmp_path / "iris.json").read_text() == before
     assert "iris: no value changed\n" in command("record", "iris", "--update").out

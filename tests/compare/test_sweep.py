@@ -260,7 +260,7 @@ def test_the_page_stands_alone(tmp_path):
 def test_where_depth_is_not_swept_the_page_has_curves_over_it(tmp_path):
     runs = [run(0.5 + r / 100, model__rho=r) for r in (1, 2)]
     told(runs, tmp_path, draws=True)
-    assert "Over depth, digits" in (tmp_path / "report.html").read_text()
+    assert "accuracy/test by depth: digits" in (tmp_path / "report.html").read_text()
 
 
 def test_a_page_of_many_data_sets_is_not_too_large(tmp_path, monkeypatch):

@@ -329,14 +329,14 @@ def test_an_absent_curve_is_said_to_be_absent(drawn):
 
 
 def test_each_run_of_a_sweep_has_a_line(drawn):
-    ax = drawn["overlaid, 100"].axes[0]
+    ax = drawn["banded, 100"].axes[0]
     shown = ax.lines[:200:2]  # between them stand the marks at their ends
     assert len({to_hex(line.get_color()) for line in shown}) == 100
     for k, line in enumerate(shown):
         np.testing.assert_array_equal(line.get_ydata(), rising(5 + k % 3, k))
     assert len(legend(ax)) == 40
     assert legend(ax)[-1] == "… 61 more"
-    assert drawn["overlaid"].axes[0].get_ylabel() == "R² (valid)"
+    assert drawn["banded"].axes[0].get_ylabel() == "R² (valid)"
 
 
 def test_numbers_are_written_so_that_they_differ():

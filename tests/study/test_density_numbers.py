@@ -171,7 +171,8 @@ def test_the_plane_is_listed_and_shown(undrawn):  # noqa: F811 the fixture
     assert best == chosen
     titles = [f"depth {first}", f"depth {best}, chosen", f"depth {last}"]
     np.testing.assert_equal(list(told.values()), [
-        dict(zip(titles, grids.values(), strict=True)), extent, training, ["u", "v"], "a title",
+        dict(zip(titles, grids.values(), strict=True)), extent, training, ["u", "v"],
+            "Density over the plane, and training rows: a title",
     ])  # fmt: skip
 
 
