@@ -21,7 +21,7 @@ from forestlab.figures.style import (
     say_empty,
     shorten,
 )
-from forestlab.figures.words import Panel, number_scale, numbers, scale
+from forestlab.figures.words import number_scale, numbers, scale
 
 SQUARE = 3.3  # inches, a side of the diagram
 STRIP, GAP = 0.8, 0.15  # of the counts below it, and between the two
@@ -91,7 +91,7 @@ def _strip_below(ax: Axes) -> Axes:
     x, y, width, height = ax.get_position().bounds
     inch = height / (SQUARE + GAP + STRIP)
     ax.set_position((x, y + (STRIP + GAP) * inch, width, SQUARE * inch))
-    return ax.figure.add_axes((x, y, width, STRIP * inch), axes_class=Panel)
+    return ax.figure.add_axes((x, y, width, STRIP * inch))
 
 
 def _diagram(ax: Axes, strip: Axes, curves: list[Reliability], depth: int) -> None:

@@ -19,7 +19,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
 
-from forestlab.figures.words import Panel, numbers, plain, scale
+from forestlab.figures.words import numbers, plain, scale
 
 Better = Literal["higher", "lower"]  # which values of a metric are the better ones
 
@@ -81,7 +81,7 @@ def panels(
     axes = []
     for panel in widths:
         frame = (left / width, bottom / total, panel / width, height / total)
-        axes.append(figure.add_axes(frame, axes_class=Panel))
+        axes.append(figure.add_axes(frame))
         left += panel + gap
     return figure, axes
 

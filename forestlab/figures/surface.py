@@ -26,7 +26,7 @@ from matplotlib.patches import Polygon
 
 from forestlab.core.prune import best_depth
 from forestlab.figures.style import DPI, NO_VALUE, Better, dress, ink, panels
-from forestlab.figures.words import Panel, Words, number_scale, plain, scale, scale_right
+from forestlab.figures.words import Words, number_scale, plain, scale, scale_right
 
 WIDTH, NARROW = 480, 270  # pixels of a panel, alone or beside others
 HEIGHT, LEAST_HEIGHT = 300, 160
@@ -135,7 +135,7 @@ def _panels(title: str, surfaces: list[np.ndarray]) -> tuple[Figure, list[Axes],
     for ax in axes:
         frame = ax.get_position()
         place = frame.x1 + BAR[0] / width, frame.y0, BAR[1] / width, frame.height
-        bars.append(figure.add_axes(place, label="bar", axes_class=Panel))
+        bars.append(figure.add_axes(place, label="bar"))
     return figure, axes, bars
 
 

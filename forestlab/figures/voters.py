@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from forestlab.figures.style import DASHES, LINE, MAIN, SPLIT_COLOURS, dress, panels, say_empty
-from forestlab.figures.words import Panel, number_scale
+from forestlab.figures.words import number_scale
 
 WIDTH, HEIGHT, STRIP = 5.4, 2.6, 1.1  # inches of the panels of errors and, below, of rows
 GAP = 0.25  # between them
@@ -137,8 +137,7 @@ def _standard_error(squares: np.ndarray, n: np.ndarray) -> np.ndarray:
 def _strip_below(figure: Figure, ax: Axes) -> Axes:
     frame, height = ax.get_position(), figure.get_size_inches()[1]
     bottom = frame.y0 - (GAP + STRIP) / height
-    place = frame.x0, bottom, frame.width, STRIP / height
-    return figure.add_axes(place, axes_class=Panel)
+    return figure.add_axes((frame.x0, bottom, frame.width, STRIP / height))
 
 
 def _note(groups: VoterGroups, without: int) -> str:

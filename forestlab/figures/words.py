@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import XAxis, YAxis
 from matplotlib.collections import PathCollection
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
@@ -198,37 +197,6 @@ def x_depth(width: float, rotation: float, size: float = TICK) -> float:
 def _inches(points: float, pixels: float, ax: Axes) -> float:
     """Points as a share of the axes' height or width."""
     return points / 72.0 * ax.figure.dpi / pixels
-
-
-class _Bare:
-    """An axis that never has ticks: its numbers are `Words`. matplotlib makes four for each panel,
-    of five artists each, whether they are drawn or not: about a tenth of a run's pictures' time."""
-
-    majorTicks = minorTicks = property(lambda self: [])
-
-
-class _BareX(_Bare, XAxis):
-    pass
-
-
-class _BareY(_Bare, YAxis):
-    pass
-
-
-class Panel(Axes):
-    """Axes whose scales are made by `scale`."""
-
-    def __init__(self, *given: Any, **more: Any):
-        super().__init__(*given, **more)
-        for spine in self.spines.values():
-            spine.set_position(("outward", 0.0))  # which the first tick would do
-
-    def _init_axis(self) -> None:
-        self.xaxis, self.yaxis = _BareX(self, clear=False), _BareY(self, clear=False)
-        for spine, axis in zip(
-            ("bottom", "top", "left", "right"), [self.xaxis] * 2 + [self.yaxis] * 2, strict=True
-        ):
-            self.spines[spine].register_axis(axis)
 
 
 def _without_ticks(axis) -> None:

@@ -123,7 +123,7 @@ def outcome(words, runs):
     told = io.StringIO()
     before = command._run
     if not runs:
-        command._run = lambda batch, start: 0
+        command._run = lambda batch, start, arguments: 0
     try:
         with contextlib.redirect_stderr(told), contextlib.redirect_stdout(io.StringIO()):
             code = command.main(words)
