@@ -86,9 +86,8 @@ class Sync:
         for place in {path.parent for path in paths}:
             journal.tidy(place)
         whys = "; ".join(dict.fromkeys(self.left))
-        print(
-            f"delivered {self.n_delivered}, left {len(self.left)}" + (f" ({whys})" if whys else "")
-        )
+        told = f"delivered {self.n_delivered}, left {len(self.left)}"
+        print(f"{told} ({whys})" if whys else told)
         return 1 if any(why != BUSY for why in self.left) else 0
 
     def _one(self, path: Path) -> None:

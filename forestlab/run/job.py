@@ -7,9 +7,11 @@ import traceback
 import uuid
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from threading import Event
 from typing import Any, NamedTuple
 
+from forestlab import config as configs
 from forestlab.run import log
 from forestlab.run.log import identity, last_of
 from forestlab.run.making import Job
@@ -53,6 +55,9 @@ def run(
     if job.config.tracking.name == "none":
         return Result(job.name, "FINISHED", None, last_of(fit_and_study(job, show).numbers()))
     if job.config.resume:
+        kept = _waiting(job)
+        if kept is not None:
+            return kept
         before = _asked(job, shared)
         if before is not None:
             metrics, uri = dict(before.data.metrics), shared.store(job.config.tracking).uri
@@ -102,6 +107,36 @@ def _asked(job: Job, shared: Shared):
         return None
 
 
+def _waiting(job: Job) -> Result | None:
+    """The result of a job that is in the journal: it is not done again."""
+    from forestlab.tracking import journal
+
+    for path in journal.entries(configs.journal()):
+        with suppress(journal.Damaged):
+            said = journal.read(path)
+            if said.sweep is None and _is_of(job, said):
+                metrics = {name: value for name, value, _ in said.metrics}
+                return Result(job.name, "KEPT", None, metrics, why="some were there before")
+    return None
+
+
+def _is_of(job: Job, said: Any) -> bool:
+    """Whether what an entry says is the result of a job."""
+    config = job.config
+    return (
+        identity(config, job.data.digest).items() <= said.tags.items()
+        and _kept(config).items() <= said.params.items()
+        and said.experiment == config.tracking.experiment
+        and configs.agree(said.params, config)
+    )
+
+
+def _kept(config: configs.Config) -> dict[str, str]:
+    """The parameters of a run that keeps what this one is to keep."""
+    wanted = {"model": config.tracking.model, "pictures": config.tracking.pictures}
+    return {f"tracking.{part}": "True" for part, is_wanted in wanted.items() if is_wanted}
+
+
 def finished_before(job: Job, shared: Shared):
     """The newest finished run with the result of a job, as MLflow's Run; None without one.
 
@@ -110,10 +145,8 @@ def finished_before(job: Job, shared: Shared):
     from forestlab import tracking
 
     config = job.config
-    wanted = {"model": config.tracking.model, "pictures": config.tracking.pictures}
-    kept = {f"tracking.{part}": "True" for part, is_wanted in wanted.items() if is_wanted}
     store, tags = shared.store(config.tracking), identity(config, job.data.digest)
-    return tracking.find_finished(store, config, tags, kept)
+    return tracking.find_finished(store, config, tags, _kept(config))
 
 
 # ---- the store ---------------------------------------------------------------------------------

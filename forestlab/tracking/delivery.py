@@ -70,9 +70,7 @@ def make(
     """A new run; returns its id."""
     run_id = runs.start(store, name, tags | {journal.KEY: key}, above, started)
     if store.uri.startswith("http"):  # MLflow's client asks again if an answer is lost
-        for other in runs.search(store, _asked(key)):
-            if other.info.run_id != run_id:
-                store.client.delete_run(other.info.run_id)
+        return _found(store, key) or run_id
     return run_id
 
 
@@ -95,11 +93,13 @@ def parent_of(store: Store, parent: dict, folder: Path) -> str:
 
 
 def _found(store: Store, key: str) -> str | None:
-    return next((run.info.run_id for run in runs.search(store, _asked(key))), None)
-
-
-def _asked(key: str) -> str:
-    return f"tags.{journal.KEY} = '{key}'"
+    """The id of the run of a key; of several, of which an answer was lost, one stays."""
+    asked = f"tags.{journal.KEY} = '{key}'"
+    found = store.client.search_runs([store.experiment_id], asked)
+    ids = sorted(run.info.run_id for run in found)
+    for other in ids[1:]:
+        store.client.delete_run(other)
+    return ids[0] if ids else None
 
 
 # ---- what it says ------------------------------------------------------------------------------

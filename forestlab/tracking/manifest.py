@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 NAME = "manifest.json"
 TAG = "manifest"
 SQLITE = "sqlite:///"
+MOST_READ = 2**24  # bytes of a file whose digest is compared: hundredths of a second
 
 
 # ---- making ------------------------------------------------------------------------------------
@@ -45,12 +46,14 @@ def _below(files: Mapping[str, list], folder: str) -> dict[str, list]:
     return {name.removeprefix(folder): files[name] for name in inside}
 
 
-def listing(folder: Path) -> dict[str, tuple[int, str]]:
-    """The size and digest of each file below a folder."""
+def listing(folder: Path, most: float = float("inf")) -> dict[str, tuple[int, str | None]]:
+    """The size of each file below a folder, and its digest unless it is larger than `most`."""
     found = {}
     for place, _, names in os.walk(folder):
         for path in (Path(place, name) for name in sorted(names)):
-            found[path.relative_to(folder).as_posix()] = path.stat().st_size, digest_of(path)
+            size = path.stat().st_size
+            digest = digest_of(path) if size <= most else None
+            found[path.relative_to(folder).as_posix()] = size, digest
     return found
 
 
@@ -65,16 +68,16 @@ def digest_of(path: Path) -> str:
 def disagreement(store: "Store", run: "Run") -> str:
     """Why what a store has of a run is not what was logged; empty if it is, as far as is known.
 
-    Of files in a folder of this machine the digests are compared, of others the sizes. Values of a
-    metric are counted where the store is a file; a server would have to be asked for each metric,
-    so there it is seen only whether it has any.
+    Of files in a folder of this machine the digests are compared, of large ones and of those
+    elsewhere the sizes. Values of a metric are counted where the store is a file; a server would
+    have to be asked for each metric, so there it is seen only whether it has any.
     """
     wanted_digest = run.data.tags.get(TAG)
     if wanted_digest is None:
         return ""
     folder = _local(run.info.artifact_uri)
     client, run_id = store.client, run.info.run_id
-    there = listing(folder) if folder else _remote(lambda path: client.list_artifacts(run_id, path))
+    there = _there(folder, lambda path: client.list_artifacts(run_id, path))
     if NAME not in there:
         return f"{NAME} is missing"
     text = _bytes(store, run_id, folder)
@@ -96,9 +99,12 @@ def _local(uri: str) -> Path | None:
     return Path(unquote(parts.path) if parts.scheme else uri)
 
 
-def _remote(listed: Callable[[str | None], Iterable]) -> dict[str, tuple[int, None]]:
-    """The sizes of files that a server has, folder by folder."""
-    found, todo = {}, [None]
+def _there(folder: Path | None, listed: Callable[[str | None], Iterable]) -> dict[str, tuple]:
+    """The files of a folder, or of a server that lists one after the other."""
+    if folder:
+        return listing(folder, MOST_READ)
+    found: dict[str, tuple] = {}
+    todo: list[str | None] = [None]
     while todo:
         for info in listed(todo.pop()):
             if info.is_dir:
@@ -157,12 +163,13 @@ def _differing_model(wanted: Mapping[str, list], store: "Store", run: "Run") -> 
     if not outputs:
         return "its model is missing"
     model_id, client = outputs[-1].model_id, store.client
-    folder = _local(client.get_logged_model(model_id).artifact_location)
-    there = (
-        listing(folder)
-        if folder
-        else _remote(lambda path: client.list_logged_model_artifacts(model_id, path))
-    )
+    try:
+        folder = _local(client.get_logged_model(model_id).artifact_location)
+    except Exception as error:
+        if getattr(error, "error_code", "") != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        return "its model is missing"
+    there = _there(folder, lambda path: client.list_logged_model_artifacts(model_id, path))
     if "MLmodel" not in there:
         return "its model is missing"
     return _differing_files(wanted, there, "its model's ")

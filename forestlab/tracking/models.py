@@ -66,9 +66,9 @@ def _options() -> list[str]:
 
 def open_model(store: Store, run_id: str, said: journal.Said, is_new: bool) -> LoggedModel:
     """The model of a run in the store, made unless it is there; `is_new`: nobody began it."""
-    found = [] if is_new else _found(store, said.key)
+    found = None if is_new else _found(store, said.key)
     if found:
-        return found[0]
+        return found
     made = store.client.create_logged_model(
         store.experiment_id,
         re.sub(r"[^\w-]+", "-", said.model or "model"),  # MLflow refuses some letters
@@ -77,15 +77,18 @@ def open_model(store: Store, run_id: str, said: journal.Said, is_new: bool) -> L
         said.params,
     )
     if store.uri.startswith("http"):  # MLflow's client asks again if an answer is lost
-        for other in _found(store, said.key):
-            if other.model_id != made.model_id:
-                store.client.delete_logged_model(other.model_id)
+        return _found(store, said.key) or made
     return made
 
 
-def _found(store: Store, key: str) -> list[LoggedModel]:
+def _found(store: Store, key: str) -> LoggedModel | None:
+    """The model of a key; of several, of which an answer was lost, one stays."""
     asked = f"tags.{journal.KEY} = '{key}'"
-    return list(store.client.search_logged_models([store.experiment_id], asked))
+    found = list(store.client.search_logged_models([store.experiment_id], asked))
+    found.sort(key=lambda model: model.model_id)
+    for other in found[1:]:
+        store.client.delete_logged_model(other.model_id)
+    return found[0] if found else None
 
 
 def send_model(store: Store, run_id: str, model: LoggedModel, folder: Path, is_new: bool) -> None:
