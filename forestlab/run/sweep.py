@@ -80,26 +80,32 @@ class Parent:
             return []
         from forestlab import tracking
 
+        self.shared.store(self.first.tracking)  # if it has failed, it is not waited for
         return tracking.children(self.store, self.run_id)
+
+    def _known_children(self) -> list:
+        """As `children`, or none if the store cannot be asked."""
+        try:
+            return self.children()
+        except Exception:
+            self.shared.failed(self.first.tracking)
+            return []
 
     def any_failed(self) -> bool:
         """Whether a job failed, as far as the store can be asked."""
-        try:
-            return any(run.info.status == "FAILED" for run in self.children())
-        except Exception:
-            self.shared.failed(self.first.tracking)
-            return False
+        return any(run.info.status == "FAILED" for run in self._known_children())
 
     def results(self) -> list[Result]:
         """What the jobs did, from the store and the journal: for jobs of other processes."""
+        waiting = {said.key: said for said in self._waiting()}
         logged = [
             Result(r.info.run_name, r.info.status, r.info.run_id, r.data.metrics, self.store.uri)
-            for r in self.children()
-            if r.info.status != "RUNNING"
+            for r in self._known_children()
+            if r.data.tags.get("journal") not in waiting
         ]
         return logged + [
             Result(said.name, "KEPT", None, {name: value for name, value, _ in said.metrics})
-            for said in self._waiting()
+            for said in waiting.values()
         ]
 
     def _waiting(self) -> list:

@@ -44,6 +44,8 @@ from forestlab.tracking import manifest
 
 # A server that is away is waited for half a minute, not four: what it did not take is kept.
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "4")
+# Of each run that ends at a server MLflow would print two lines among those of the tables.
+os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
 os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")  # a bar for each file read
 logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
 logging.getLogger("mlflow").setLevel(logging.ERROR)

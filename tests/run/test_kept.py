@@ -22,16 +22,14 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
+def fail(*given):
+    raise MlflowException("the server at //me:secret@host is away")
+
+
 @pytest.fixture
 def away(monkeypatch):
-    """A store that takes no numbers, until it is called."""
-    whole = monkeypatch.context
-
-    with whole() as patch:
-
-        def fail(*given):
-            raise MlflowException("the server at //me:secret@host is away")
-
+    """A store that takes no numbers, until this is called."""
+    with monkeypatch.context() as patch:
         patch.setattr(delivery, "send_numbers", fail)
         yield patch.undo
 
@@ -106,7 +104,7 @@ def test_a_sweep_is_kept_and_ends_with_its_comparison(is_made, home, away, monke
     batch, start = sweep_of(2)
     with monkeypatch.context() as patch:
         if not is_made:
-            patch.setattr(runs, "start", None)  # TypeError at each run that is begun
+            patch.setattr(runs, "start", fail)
         assert run_jobs(batch, start) == "FINISHED"
     assert [result.status for result in batch.results] == ["KEPT", "KEPT"]
     assert all("accuracy/test" in result.metrics for result in batch.results)
