@@ -54,6 +54,7 @@ COMMANDS = {
     "baseline": ("forestlab.baseline.__main__", "guard logged numbers: record, check, diff"),
     "experiments": ("experiments.__main__", "the documents' figures and tables, made again"),
     "study": ("forestlab.study.__main__", "what a run logs: every metric and file"),
+    "sync": ("forestlab.sync", "deliver results that a store did not take"),
     "ui": ("forestlab.run.ui", "the MLflow UI on what was logged"),
 }
 

@@ -1,10 +1,13 @@
-"""Files that appear whole or not at all."""
+"""Files and folders that appear whole or not at all."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+PREFIX = ".forestlab-"  # of what is not whole yet
 
 
 @contextmanager
@@ -16,9 +19,24 @@ def whole_file(path: Path) -> Iterator[Path]:
     """
     path = path.resolve()
     with tempfile.TemporaryDirectory(
-        dir=path.parent, prefix=".forestlab-", ignore_cleanup_errors=True
+        dir=path.parent, prefix=PREFIX, ignore_cleanup_errors=True
     ) as folder:
         # Only the folder is private: the file gets the permissions that any new file would.
         written = Path(folder, path.name)
         yield written
         os.replace(written, path)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """The path of a new folder beside `path`, which is not there yet; at the end it is `path`.
+
+    If something is raised on the way, nothing of it stays.
+    """
+    made = Path(tempfile.mkdtemp(dir=path.parent, prefix=PREFIX))
+    try:
+        yield made
+        os.rename(made, path)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise

@@ -27,6 +27,11 @@ def home() -> Path:
     return (checkout() or Path.cwd()) / "outputs"
 
 
+def journal() -> Path:
+    """Where results are until the store has them."""
+    return home() / "journal"
+
+
 def checkout() -> Path | None:
     """The folder of forestlab's own checkout, if this is one."""
     root = Path(__file__).resolve().parent.parent.parent

@@ -6,6 +6,7 @@ making     a config → its data and its model: a job
 checks     what is wrong with a config before anything is trained
 measure    fit → study: the numbers of a job
 notes      what a run is, in three lines
+log        what a run says: to the journal, then to the store
 job        one run, from its data to its log
 shared     what the jobs of a process share
 batch      many jobs: each done or failed, and seen to an end

@@ -8,7 +8,7 @@ import logging
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forestlab.config import Config
 from forestlab.entry import unwinding
@@ -68,6 +68,13 @@ class Batch:
     def parent_id(self) -> str | None:
         return None if self.parent is None else self.parent.run_id
 
+    def above(self) -> dict[str, Any] | None:
+        """What finds or makes the sweep's run later, if it cannot be had now."""
+        if self.parent is not None:
+            return self.parent.record if self.parent.is_tracked else None
+        run_id = self.parent_id()
+        return {"run_id": run_id} if run_id else None
+
     def do(self, config: Config, name: str, experiment: str | None = None) -> "Result":
         """One job: its result is kept, whatever comes of it."""
         from forestlab.run import job, progress, terminal
@@ -82,7 +89,8 @@ class Batch:
             wanted = self.shared.job(config, name, experiment)
             self._show_columns(wanted)
             self._show_notes(config)
-            result = job.run(wanted, self.shared, self.parent_id, progress.is_terminal())
+            to_do = wanted, self.shared, self.parent_id, progress.is_terminal(), self.above
+            result = job.run(*to_do)
         except Exception as error:
             result = job.Result(name, "FAILED", None, {})
             logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file

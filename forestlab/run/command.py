@@ -9,7 +9,8 @@ A sweep is a parent run with its children beneath. An experiment's sweep may be 
 one in each line of its `sweeps`. Before anything is logged the jobs (of a large
 sweep the first ones) are composed and checked, so a mistake costs one line and exit code 2. A job
 that fails is marked FAILED, the others go on, and the exit code is 1; Ctrl-C and SIGTERM end the
-runs as KILLED.
+runs as KILLED. What a store does not take is kept in the journal for `forestlab sync`, and the exit
+code is 3.
 """
 
 import gc
@@ -46,6 +47,7 @@ if TYPE_CHECKING:  # late: they import numba
 # How jobs in other processes know of their sweep: the parent run, and the keys that vary.
 PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
 TOLD_FIRST = ("model", "dataset", "dataset.path", "dataset.openml_name")  # in a job's name
+KEPT = 3  # exit code: all is done, and some of it is in the journal, not in the store
 HYDRAS_OWN = ("help", "hydra_help", "info", "cfg", "shell_completion")  # flags that train nothing
 
 
@@ -195,7 +197,8 @@ def _run(batch: Batch, start: Callable[[], None], arguments: Sequence[str]) -> i
         code = 1
     results = batch.results or (batch.parent.results() if batch.parent else [])
     terminal.summary(results, batch.parent)
-    return code
+    is_kept = any(r.status == "KEPT" for r in results) or (batch.parent and batch.parent.why)
+    return KEPT if is_kept and not code else code
 
 
 def _tell_stopped(batch: Batch, arguments: Sequence[str]) -> None:
@@ -205,6 +208,7 @@ def _tell_stopped(batch: Batch, arguments: Sequence[str]) -> None:
     is_kept = batch.parent is not None and batch.parent.is_open
     n_done = len(batch.results) if batch.results else 0
     terminal.killed(n_done, batch.n_jobs, arguments if is_kept else ())
+    terminal.kept(batch.results, batch.parent)
 
 
 def _start(todo: Work, batch: Batch, words: list[str]) -> None:

@@ -4,12 +4,16 @@ The comparison is read back from the store, so it also holds what other processe
 """
 
 import tempfile
+import time
+import uuid
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from forestlab import config as configs
 from forestlab.config import Config
 from forestlab.run.job import Result
+from forestlab.run.log import told_of
 from forestlab.run.shared import Shared
 
 
@@ -30,23 +34,37 @@ class Parent:
         self.shared, self.first, self.name, self.n_jobs = shared, first, name, n_jobs
         self.tags = {"kind": "sweep"} | ({"experiment": experiment} if experiment else {})
         self.compares = compares
+        self.key, self.started = uuid.uuid4().hex, int(time.time() * 1000)
         self.is_tracked = first.tracking.name != "none"
         self.is_open = False
+        self.why = ""  # it is not ended yet
 
     @cached_property
     def opened(self) -> tuple[Any, str]:
         """(store, run id). Processes that make a store together break it: here it is made once."""
         from forestlab import tracking
-        from forestlab.tracking import provenance
 
         store = self.shared.store(self.first.tracking)
         if self.first.resume:
             tracking.sweep_up(store)
-        tags = self.tags | provenance.versions() | provenance.code()[0]
-        run_id = tracking.start(store, self.name or "sweep", tags)
-        tracking.log_numbers(store, run_id, [], {"sweep": self.name, "n_jobs": self.n_jobs})
+        run_id = tracking.parent_of(store, self.record, configs.journal())
         self.is_open = True
         return store, run_id
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """What it takes to make the run, or to find it by its key."""
+        from forestlab import tracking
+        from forestlab.tracking import provenance
+
+        own = tracking.process_tags() | self.tags | provenance.versions() | provenance.code()[0]
+        return {
+            "key": self.key,
+            "name": self.name or "sweep",
+            "tags": {key: str(value) for key, value in own.items()},
+            "params": {"sweep": self.name, "n_jobs": str(self.n_jobs)},
+            "started": self.started,
+        }
 
     @property
     def store(self) -> Any:
@@ -62,43 +80,114 @@ class Parent:
             return []
         from forestlab import tracking
 
+        self.shared.store(self.first.tracking)  # if it has failed, it is not waited for
         return tracking.children(self.store, self.run_id)
 
+    def _known_children(self) -> list:
+        """As `children`, or none if the store cannot be asked."""
+        try:
+            return self.children()
+        except Exception:
+            self.shared.failed(self.first.tracking)
+            return []
+
     def any_failed(self) -> bool:
-        return any(run.info.status == "FAILED" for run in self.children())
+        """Whether a job failed, as far as the store can be asked."""
+        return any(run.info.status == "FAILED" for run in self._known_children())
 
     def results(self) -> list[Result]:
-        """What the jobs did, from the store: for jobs that ran in other processes."""
-        return [
+        """What the jobs did, from the store and the journal: for jobs of other processes."""
+        waiting = {said.key: said for said in self._waiting()}
+        logged = [
             Result(r.info.run_name, r.info.status, r.info.run_id, r.data.metrics, self.store.uri)
-            for r in self.children()
+            for r in self._known_children()
+            if r.data.tags.get("journal") not in waiting
+        ]
+        return logged + [
+            Result(said.name, "KEPT", None, {name: value for name, value, _ in said.metrics})
+            for said in waiting.values()
         ]
 
-    def finish(self, status: str, results: list[Result]) -> None:
-        """Compare the children and the runs that were skipped for being there, then end."""
+    def _waiting(self) -> list:
+        """What the journal holds of the jobs, as journal.Said."""
         if not self.is_open:
+            return []
+        from forestlab.tracking import journal
+
+        return journal.waiting_below(configs.journal(), self.key, self.run_id)
+
+    def finish(self, status: str, results: list[Result]) -> None:
+        """Compare the children and the runs that were skipped for being there, then end.
+
+        That it ends, and how, is in the journal first. It stays there if runs of the sweep do, or
+        if the store does not answer: `forestlab sync` ends it then.
+        """
+        if not self.is_tracked or not (self.is_open or any(r.status == "KEPT" for r in results)):
             return
         from forestlab import tracking
 
+        waiting = self._entry(status, [r.run_id for r in results if r.status == "SKIPPED"])
         try:
-            if self.compares and status != "KILLED":
-                _log_comparison(self, [r.run_id for r in results if r.status == "SKIPPED"])
-        finally:
-            tracking.finish(self.store, self.run_id, status)
+            self.why = end(self.store, self.run_id, waiting.said, waiting.path.parent)
+        except tracking.TROUBLE as error:
+            self.shared.failed(self.first.tracking)
+            self.why = told_of(error)
+        except Exception:  # of the comparison: the run is ended
+            waiting.remove()
+            raise
+        except BaseException:
+            waiting.release()
+            raise
+        (waiting.release if self.why else waiting.remove)()
+
+    def _entry(self, status: str, skipped: list) -> Any:
+        """The entry of the journal for the sweep's run."""
+        from forestlab.tracking import journal
+
+        settings = self.first.tracking
+        place = journal.place_of(configs.store_uri(settings))
+        sweep = {"compares": self.compares, "skipped": skipped, "pictures": settings.pictures}
+        said = journal.Said(
+            **self.record,
+            experiment=settings.experiment,
+            uri=place.uri,
+            has_secret=place.has_secret,
+            status=status,
+            ended=int(time.time() * 1000),
+            sweep=sweep,
+        )
+        return journal.write(configs.journal(), self.key, said.name, lambda folder: said)
 
 
-def _log_comparison(parent: Parent, skipped: list) -> None:
+def end(store: Any, run_id: str, said: Any, journal: Path) -> str:
+    """End a sweep's run as its entry says; why it cannot be ended yet, if so."""
+    from forestlab import tracking
+    from forestlab.tracking.journal import waiting_below
+
+    if waiting_below(journal, said.key, run_id):
+        return "runs of the sweep wait"
+    try:
+        if said.sweep["compares"] and said.status != "KILLED":
+            _log_comparison(store, run_id, said)
+    except tracking.TROUBLE:
+        raise
+    except Exception:  # not of the store: it would fail again
+        tracking.finish(store, run_id, said.status, said.ended)
+        raise
+    tracking.finish(store, run_id, said.status, said.ended)
+    return ""
+
+
+def _log_comparison(store: Any, run_id: str, said: Any) -> None:
     """What compare.sweep tells of the children, and of runs that stand for some."""
     from forestlab import tracking
     from forestlab.compare import sweep
 
-    settings = parent.first.tracking
-    runs = [parent.store.client.get_run(run_id) for run_id in skipped]
-    runs += parent.children()
+    runs = [store.client.get_run(skipped) for skipped in said.sweep["skipped"]]
+    runs += tracking.children(store, run_id)
+    name, draws = said.params["sweep"], said.sweep["pictures"]
     with tempfile.TemporaryDirectory() as scratch:
-        told = sweep.tell(
-            Path(scratch), parent.store, parent.name, settings.experiment, runs, settings.pictures
-        )
-        tracking.log_folder(parent.store, parent.run_id, Path(scratch))
+        told = sweep.tell(Path(scratch), store, name, said.experiment, runs, draws)
+        tracking.log_folder(store, run_id, Path(scratch))
     tags = {tracking.NOTE: told.note} | ({"best_run": told.best} if told.best else {})
-    tracking.log_numbers(parent.store, parent.run_id, told.numbers, tags=tags)
+    tracking.log_numbers(store, run_id, told.numbers, tags=tags, now=said.ended)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from forestlab.config import ConfigError, home
+from forestlab.config import ConfigError, home, journal
 from forestlab.core.tasks import TASKS
 from forestlab.datasets import Column
 from forestlab.datasets.columns import USELESS
@@ -100,6 +100,19 @@ def summary(results: list, parent) -> None:
         head = ("run", "status", *names)
         say("\n".join(fitted(head, rows, "<<" + ">" * len(names), window())))
     _say_where(results, parent)
+    kept(results, parent)
+
+
+def kept(results: list, parent) -> None:
+    """Where results are that the store did not take, and how to deliver them."""
+    whys = [result.why for result in results if result.status == "KEPT"]
+    n, why = len(whys), next(filter(None, whys), "") or (parent.why if parent is not None else "")
+    if not n and not why:
+        return
+    what = f"{n} result{'s' * (n > 1)}" if n else "the end of the sweep"
+    reason = f" ({why})" if why else ""
+    says = f"kept: {what} in {journal()}, as the store did not take all{reason}"
+    say(f"\n{says}; {command('sync')} delivers what is there")
 
 
 def columns(found: Sequence[Column], n_rows: int, notes: Sequence[str] = ()) -> None:
@@ -137,7 +150,7 @@ def _counted(found: Sequence[Column]) -> str:
 
 def _say_where(results: list, parent) -> None:
     logged = [result.run_id for result in results if result.run_id]
-    if parent is not None and parent.is_open:
+    if parent is not None and parent.is_open and not parent.why:
         logged = [parent.run_id]
     if not logged:
         return

@@ -1,25 +1,20 @@
-"""MLflow, and all of it: stores, runs, parameters, one batch of metrics, artifacts, status.
+"""Runs in MLflow: stores, runs, parameters, one batch of metrics, artifacts, status.
 
 A *store* is an MLflow tracking store with one experiment in it. Without `tracking.uri` or
 MLFLOW_TRACKING_URI it is mlflow.db in forestlab's home, with artifacts beside it, whatever the
-working directory. Runs are made with the client, not with MLflow's global state; only a model needs
-its run to be active for a moment.
+working directory. Runs are made with the client, not with MLflow's global state.
 """
 
 import getpass
 import logging
 import os
-import re
 import socket
 import sqlite3
 import time
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import mlflow
 import numpy as np
 from mlflow import MlflowClient
 from mlflow.entities import (
@@ -44,9 +39,13 @@ from forestlab.config import (
     param_text,
     store_uri,
 )
-from forestlab.core.options import OPTIONS
 from forestlab.study.part import Number
+from forestlab.tracking import manifest
 
+# A server that is away is waited for half a minute, not four: what it did not take is kept.
+os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "4")
+# Of each run that ends at a server MLflow would print two lines among those of the tables.
+os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
 os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")  # a bar for each file read
 logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
 logging.getLogger("mlflow").setLevel(logging.ERROR)
@@ -58,16 +57,10 @@ KIND = "mlflow.experimentKind"  # makes the UI open on training runs, not on tra
 MOST_METRICS, MOST_PARAMS = 1000, 100  # in one batch
 MOST_RUNS = 1000  # in one answer of a search
 UNOPENED = (MlflowException, SQLAlchemyError, ImportError, OSError)  # of a store
-TRUSTED = [
-    "forestlab.core.arrays.Forest",
-    "forestlab.core.arrays.Limits",
-    "forestlab.forest.growing.Recipe",
-    "forestlab.model.estimators.TreeClassifier",
-    "forestlab.model.estimators.TreeRegressor",
-    "forestlab.model.estimators.ForestClassifier",
-    "forestlab.model.estimators.ForestRegressor",
-    "forestlab.model.density.DensityForest",
-]
+TROUBLE = (*UNOPENED, ConfigError)  # with a store that was opened
+
+
+_distrusted: set[str] = set()  # runs of which it was said why
 
 
 class Store(NamedTuple):
@@ -146,18 +139,30 @@ def _first_line(error: Exception) -> str:
 # ---- runs --------------------------------------------------------------------------------------
 
 
-def start(store: Store, name: str, tags: dict[str, Any], parent_id: str | None = None) -> str:
-    """Start a run; returns its id."""
-    tags = tags | {
+def start(
+    store: Store,
+    name: str,
+    tags: dict[str, Any],
+    parent_id: str | None = None,
+    started: int | None = None,
+) -> str:
+    """Start a run; returns its id. `started` in ms, else now."""
+    tags = process_tags() | tags
+    if parent_id:
+        tags[PARENT] = parent_id
+    texts = {key: str(value) for key, value in tags.items()}
+    made = store.client.create_run(store.experiment_id, started, texts, name)
+    return made.info.run_id
+
+
+def process_tags() -> dict[str, Any]:
+    """Whose process a run is."""
+    return {
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "mlflow.user": _user(),
         "mlflow.source.name": "forestlab.run",
     }
-    if parent_id:
-        tags[PARENT] = parent_id
-    texts = {key: str(value) for key, value in tags.items()}
-    return store.client.create_run(store.experiment_id, tags=texts, run_name=name).info.run_id
 
 
 def _user() -> str:
@@ -167,9 +172,9 @@ def _user() -> str:
         return str(os.getuid())
 
 
-def finish(store: Store, run_id: str, status: str) -> None:
-    """FINISHED, FAILED or KILLED."""
-    store.client.set_terminated(run_id, status)
+def finish(store: Store, run_id: str, status: str, ended: int | None = None) -> None:
+    """FINISHED, FAILED or KILLED; `ended` in ms, else now."""
+    store.client.set_terminated(run_id, status, ended)
 
 
 def log_numbers(
@@ -178,9 +183,10 @@ def log_numbers(
     numbers: Iterable[Number],
     params: dict[str, Any] | None = None,
     tags: dict[str, Any] | None = None,
+    now: int | None = None,
 ) -> None:
-    """One batch of all (a few, if there are more than MLflow takes at once); NaN is left out."""
-    now = int(time.time() * 1000)
+    """Numbers, parameters and tags; NaN is left out. `now` in ms."""
+    now = now or int(time.time() * 1000)
     metrics = [
         Metric(number.name, float(number.value), now, number.step)
         for number in numbers
@@ -188,6 +194,17 @@ def log_numbers(
     ]
     pairs = [Param(key, param_text(value)) for key, value in (params or {}).items()]
     labels = [RunTag(key, str(value)) for key, value in (tags or {}).items()]
+    log_batches(store, run_id, metrics, pairs, labels)
+
+
+def log_batches(
+    store: Store,
+    run_id: str,
+    metrics: Sequence[Metric],
+    pairs: Sequence[Param],
+    labels: Sequence[RunTag],
+) -> None:
+    """One batch of all, or a few, if there are more than MLflow takes at once."""
     while metrics or pairs or labels:
         store.client.log_batch(
             run_id, metrics[:MOST_METRICS], pairs[:MOST_PARAMS], labels[:MOST_PARAMS]
@@ -210,56 +227,6 @@ def log_dataset(
     dataset = Dataset(name, digest, "local", source, profile=profile)
     tag = InputTag("mlflow.data.context", "training")
     store.client.log_inputs(run_id, [DatasetInput(dataset, [tag])])
-
-
-def log_model(
-    store: Store, run_id: str, model, example, requirements: list[str], name: str = "model"
-) -> str:
-    """The fitted model, for mlflow.sklearn and mlflow.pyfunc; stored by skops, not by pickle.
-    Returns its address.
-
-    MLflow wants the run to be its active one for this, and marks it FINISHED afterwards: log a
-    model last.
-    """
-    import mlflow.sklearn  # late: it takes a second
-
-    with _active(store), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with mlflow.start_run(run_id=run_id, nested=True):
-            logged = mlflow.sklearn.log_model(
-                model,
-                name=re.sub(r"[^\w-]+", "-", name),  # MLflow refuses some letters
-                serialization_format="skops",
-                skops_trusted_types=TRUSTED + _options(),
-                signature=mlflow.models.infer_signature(example, model.predict(example)),
-                input_example=example,
-                pip_requirements=requirements,
-            )
-    return str(logged.model_uri)
-
-
-@contextmanager
-def _active(store: Store) -> Iterator[None]:
-    """Have MLflow's own functions use a store, and none afterwards that they did not use before.
-
-    MLflow writes the address into the environment too, where the next run of this process would
-    take it for the user's wish.
-    """
-    said = os.environ.get(SAID)
-    before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else None
-    mlflow.set_tracking_uri(store.uri)
-    try:
-        yield
-    finally:
-        mlflow.set_tracking_uri(None if before == said else before)  # type: ignore[arg-type]
-        os.environ.pop(SAID, None)
-        os.environ.update({} if said is None else {SAID: said})
-
-
-def _options() -> list[str]:
-    """The classes of options, those added from outside too."""
-    classes = [cls for rows in OPTIONS.values() for cls in rows.values()]
-    return [f"{cls.__module__}.{cls.__qualname__}" for cls in classes]
 
 
 # ---- looking back ------------------------------------------------------------------------------
@@ -304,7 +271,18 @@ def find_finished(
     wanted = [f"tags.`{key}` = '{value}'" for key, value in tags.items()]
     wanted += [f"params.`{key}` = '{value}'" for key, value in (params or {}).items()]
     found = search(store, " and ".join([*wanted, "attributes.status = 'FINISHED'"]))
-    return next((run for run in found if agree(run.data.params, config)), None)
+    agreeing = (run for run in found if agree(run.data.params, config))
+    return next((run for run in agreeing if _is_whole(store, run)), None)
+
+
+def _is_whole(store: Store, run: Run) -> bool:
+    """Whether the store has what was logged with a run; says so if not, once."""
+    why = manifest.disagreement(store, run)
+    if why and run.info.run_id not in _distrusted:
+        _distrusted.add(run.info.run_id)
+        told = f"run {run.info.run_id} ({run.info.run_name}) is not taken for done: {why}."
+        logging.getLogger("forestlab").warning(told)
+    return not why
 
 
 def sweep_up(store: Store) -> int:
@@ -313,14 +291,14 @@ def sweep_up(store: Store) -> int:
     stale = [
         run
         for run in store.client.search_runs([store.experiment_id], here, ViewType.ACTIVE_ONLY)
-        if not _is_alive(int(run.data.tags.get("pid", 0)))
+        if not is_alive(int(run.data.tags.get("pid", 0)))
     ]
     for run in stale:
         finish(store, run.info.run_id, "KILLED")
     return len(stale)
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     if pid <= 0:
         return False
     try:
@@ -344,14 +322,3 @@ def curve(store: Store, run_id: str, metric: str):
 def artifact_path(store: Store, run_id: str, name: str) -> Path:
     """A run's artifact as a local file, fetched if the store keeps it elsewhere."""
     return Path(store.client.download_artifacts(run_id, name))
-
-
-def load_model(store: Store, run: Run) -> Any:
-    """The estimator that `log_model` stored with a run."""
-    import mlflow.sklearn  # late: it takes a second
-
-    models = run.outputs.model_outputs if run.outputs else []
-    if not models:
-        raise ConfigError(f"run {run.info.run_id} has no model: tracking.model was false.")
-    with _active(store):
-        return mlflow.sklearn.load_model(f"models:/{models[-1].model_id}")

@@ -19,6 +19,7 @@ from forestlab import figures, tracking
 from forestlab.config import DOCUMENTS, ConfigError, TrackingConfig, conf_folder, fingerprint, flat
 from forestlab.run import command as run
 from forestlab.run.making import normalised
+from forestlab.tracking import journal
 
 NAMES = experiments.names()
 SOURCES = ("000", "001", "002", "003", "004", "Agarwal 2022", "Breiman 2001", "Geurts 2006")
@@ -355,14 +356,19 @@ def test_a_logged_run(logged_tree):
         logged.model()
 
 
-def test_a_logged_model(logged_tree):
+def test_a_logged_model(logged_tree, tmp_path):
     from forestlab import TreeRegressor
 
     _, store = logged_tree
     X = pd.DataFrame({"a": np.arange(20.0)})
     model = TreeRegressor(max_depth=2).fit(X, X["a"] ** 2)
-    run_id = tracking.start(store, "a model", {})
-    tracking.log_model(store, run_id, model, X[:3], [])
+
+    def fill(folder):
+        tracking.save_model(folder, model, X[:3], [])
+        known = {"uri": store.uri, "has_secret": False, "started": 1, "tags": {}, "params": {}}
+        return journal.Said("a" * 32, "a model", "", **known, ended=2, model="a model")
+
+    run_id = tracking.deliver(store, journal.write(tmp_path, "a" * 32, "a model", fill))
     logged = _runs.LoggedRun(store, store.client.get_run(run_id))
     assert (logged.model().predict(X) == model.predict(X)).all()
 
