@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files, and folders, that appear whole or not at all."""
 
 import os
 import tempfile
@@ -22,3 +22,20 @@ def whole_file(path: Path) -> Iterator[Path]:
         written = Path(folder, path.name)
         yield written
         os.replace(written, path)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """The path of a new folder, which at the end stands at `path`, where there is nothing yet, or
+    an empty folder; anything else there is left as it is, and OSError raised.
+
+    If something is raised on the way, nothing of the new folder stays.
+    """
+    path = path.absolute()
+    with tempfile.TemporaryDirectory(
+        dir=path.parent, prefix=".forestlab-", ignore_cleanup_errors=True
+    ) as folder:
+        written = Path(folder, path.name)
+        written.mkdir()
+        yield written
+        os.rename(written, path)

@@ -5,6 +5,7 @@ machines may share the trees of a forest out as they like and get the same bits.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import chain
 from queue import SimpleQueue
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from forestlab.core.search import SEARCHES
 from forestlab.core.several import first_slots, side_size
 from forestlab.core.sparse import encode_sparse
 from forestlab.core.tasks import TASKS
+from forestlab.forest.encoded import Encoded
 from forestlab.forest.sparse import by_columns
 from forestlab.forest.threads import in_threads
 
@@ -99,7 +101,7 @@ class Training(NamedTuple):
 
 
 def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
-    """Encode X, an array or a sparse matrix, for a recipe.
+    """Encode X, an array or a sparse matrix, for a recipe; or take what is encoded already.
 
     `weights` multiply a row's part in every tree; `drawn_by` are chances to enter a bag.
     """
@@ -109,7 +111,11 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     n_bins = getattr(recipe.search, "bins", MAX_BINS) if search.binned and not is_drawn else 0
     allowed = len(MISSING[recipe.missing].sides) > 0
     how = mass, n_bins, n_jobs, allowed, recipe.levels
-    columns, lacking = encode_sparse(by_columns(X), *how) if issparse(X) else encode_some(X, *how)
+    if isinstance(X, Encoded):
+        columns, lacking = X.columns_for(n_bins), X.facts.lacking
+    else:
+        encode = partial(encode_sparse, by_columns(X)) if issparse(X) else partial(encode_some, X)
+        columns, lacking = encode(*how)
     if is_drawn:
         columns = standardised(columns, mass, n_jobs)
         columns = with_nan(columns) if lacking else columns
