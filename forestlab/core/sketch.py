@@ -4,7 +4,7 @@ Two passes. The first, `Sketch`, finds where each column's codes end: after ever
 are no more than `max_bins` of them in the whole file, and then codes are those of `encode`; else at
 quantiles of a *sample* of rows. The second, `Coder`, writes the codes, and notes the smallest and
 the greatest value of each, over all rows. So what a sample decides is how many rows a bin holds,
-never on which side of a cut a row falls.
+never on which side of a cut a row falls that a tree is grown on.
 
 The sample is a rule, not a chance: the `n_sampled` rows whose numbers, scrambled, are the least. It
 does not depend on how rows come in blocks, and is all rows if there are no more: then quantiles are

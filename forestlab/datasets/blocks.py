@@ -25,7 +25,7 @@ class BlockFile:
         if not self.path.is_file():
             raise DataError(f"path={path} is not a file (looked at {self.path.absolute()}).")
         self.is_csv = _is_csv(self.path)
-        self.categorical = frozenset(categorical)
+        self.categorical = frozenset([categorical] if isinstance(categorical, str) else categorical)
         self._read_as: dict[str, Any] = {}  # the types of csv columns, where they are not found out
         with _Reading(self.path):
             schema = self._schema()

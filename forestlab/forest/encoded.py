@@ -45,7 +45,9 @@ class Encoded:
     """Training data in a folder, as `forestlab.open_encoded` gives it and `fit` takes it.
 
     It knows codes, not values: `encoded[rows]` has, in place of each value, the greatest of its
-    code, which goes the same way down every tree that was grown on these codes, and no other.
+    code. Down trees that were grown on these codes, and no others, it goes as the value would, if
+    its column is exact, or the row is in the tree's bag. Another row may be in a bin of which the
+    node had none: where cuts are midway between bins, that one may be cut in two.
     """
 
     dtype = np.dtype(np.float64)  # of what rows are decoded to
@@ -89,6 +91,12 @@ class Encoded:
             )
         return self.columns._replace(lower=self.columns.upper) if not n_bins else self.columns
 
+    def reaches(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the greatest number of each column that has any."""
+        first, last = self.columns.first[:-1], self.columns.first[1:] - 1
+        some = first <= last
+        return self.columns.lower[first[some]], self.columns.upper[last[some]]
+
     # ---- in place of X, for rows that a forest was grown on ----
 
     def __len__(self) -> int:
@@ -125,7 +133,7 @@ class ArrayFile:
         self.path, self.shape, self.dtype = path, shape, np.dtype(dtype)
 
     def __enter__(self) -> "ArrayFile":
-        self.file = open(self.path, "wb")  # noqa: SIM115 (closed by __exit__)
+        self.file = open(self.path, "wb")
         header = {"descr": self.dtype.str, "fortran_order": False, "shape": self.shape}
         np.lib.format.write_array_header_1_0(self.file, header)
         self.begin = self.file.tell()
@@ -181,9 +189,9 @@ def open_encoded(folder, verify: bool = True) -> Encoded:
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
         raise ValueError(f"{folder} is damaged: {error}; encode the file again.") from error
     levels = np.array([len(own or ()) for own in facts.levels], np.int64)
-    parts = (arrays[name] for name in ("codes", "first", "lower", "upper"))
-    columns = Columns(*parts, levels=levels if levels.any() else ())
-    return Encoded(folder, facts, columns, arrays["y"])
+    y = arrays.pop("y")
+    columns = Columns(**arrays, levels=levels if levels.any() else ())
+    return Encoded(folder, facts, columns, y)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

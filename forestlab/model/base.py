@@ -44,6 +44,7 @@ from forestlab.forest import (
     reached,
 )
 from forestlab.forest.growing import Recipe, Training
+from forestlab.forest.spread import BACKENDS
 from forestlab.model import cutting, frames, mapped, parameters, prunings, storage
 from forestlab.model.frames import Table
 from forestlab.model.members import first_trees
@@ -75,6 +76,7 @@ class Model(BaseEstimator):
     categorical_features: Any = None
     verbose = 0
     warm_start = False
+    backend = "threads"
     prune: Any = None
     shrink: Any = None
     aggregate = False
@@ -147,7 +149,8 @@ class Model(BaseEstimator):
         seed = self._seed_of(begun, recipe, training, classes, table)
         show = self._progress if self.verbose else None
         by = recipe._replace(ccp_alpha=0.0)
-        whole = grow_forest(training, by, seed, n_estimators, n_jobs, show, begun)
+        backend = BACKENDS[self.backend]
+        whole = grow_forest(training, by, seed, n_estimators, n_jobs, show, begun, backend)
 
         def choose() -> cutting.Choice:
             asked = self._as_grown(whole, by, classes, table, targets.shape[1])

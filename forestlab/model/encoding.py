@@ -37,10 +37,12 @@ def encode_file(
 
     *Exact*: a column of no more than `bins` distinct values, and every column of categories, has
     the codes that `fit` on the values would give it; so have all columns if the file has no more
-    than `n_sampled` rows. A forest grown on these is the same, to the bit. Of any column, whether a
-    row goes left or right of a cut. *Not exact*: in a column of more values, in a file of more
-    rows, where bins end: at quantiles of `n_sampled` rows, always the same ones; and weights of
-    rows, which `fit` may be given, do not move them.
+    than `n_sampled` rows. A forest grown on these is the same, to the bit. Of any column, on which
+    side of a cut the rows are that a tree is grown on. *Not exact*: in a column of more values, in
+    a file of more rows, where bins end: at quantiles of `n_sampled` rows, always the same ones; and
+    weights of rows, which `fit` may be given, do not move them. In a column of bins, where a row
+    out of bag goes, by which `oob_score`, `prune`, `shrink` and `aggregate` judge: it counts as the
+    greatest value of its bin.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def encode_file(
     task : "classification" or "regression"; None: strings, booleans, and whole numbers of which
         there are up to 20 are classes
     drop : columns to leave out
-    categorical : columns of numbers that are categories
+    categorical : columns of numbers that are categories; those of csv as they stand there, as text
     bins : the most codes of a column of numbers, 2 to 65,535; above 255 a code takes two bytes
     n_sampled : rows whose quantiles end bins, 8 bytes a feature each while the file is read
     delimiter : of csv, what stands between fields
@@ -65,6 +67,7 @@ def encode_file(
     task = task if task is None else parameters.one_of("task", task, TASKS)
     folder = Path(folder).expanduser()
     _require_free(folder)
+    drop = [drop] if isinstance(drop, str) else list(drop)
     file = BlockFile(path, categorical, delimiter)
     file.require([target], "target")
     file.require(drop, "drop")
