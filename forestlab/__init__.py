@@ -22,7 +22,9 @@ if TYPE_CHECKING:
         Uniform,
     )
     from forestlab.core.register import register_criterion
+    from forestlab.forest.encoded import Encoded, open_encoded
     from forestlab.model.density import DensityForest
+    from forestlab.model.encoding import encode_file, read_blocks
     from forestlab.model.estimators import (
         ForestClassifier,
         ForestRegressor,
@@ -38,6 +40,7 @@ __all__ = [
     "Band",
     "Boundary",
     "DensityForest",
+    "Encoded",
     "Exact",
     "Fitted",
     "ForestClassifier",
@@ -50,7 +53,10 @@ __all__ = [
     "TreeView",
     "Uniform",
     "build_tree",
+    "encode_file",
     "load",
+    "open_encoded",
+    "read_blocks",
     "register_criterion",
 ]
 
@@ -59,8 +65,12 @@ _LEARNERS = ("Axis", "Band", "Fitted", "Oblique", "Quadratic")
 _HOMES = {
     **dict.fromkeys((*_SEARCHES, *_LEARNERS), "forestlab.core.options"),
     "DensityForest": "forestlab.model.density",
+    "Encoded": "forestlab.forest.encoded",
     "TreeView": "forestlab.tree.view",
     "build_tree": "forestlab.tree.handmade",
+    "encode_file": "forestlab.model.encoding",
+    "open_encoded": "forestlab.forest.encoded",
+    "read_blocks": "forestlab.model.encoding",
     "register_criterion": "forestlab.core.register",
 }
 

@@ -1,7 +1,6 @@
 """Files and folders that appear whole or not at all."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,14 +28,16 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """The path of a new folder beside `path`, which is not there yet; at the end it is `path`.
+    """The path of a new folder, which at the end stands at `path`, where there is nothing yet, or
+    an empty folder; anything else there is left as it is, and OSError raised.
 
-    If something is raised on the way, nothing of it stays.
+    If something is raised on the way, nothing of the new folder stays.
     """
-    made = Path(tempfile.mkdtemp(dir=path.parent, prefix=PREFIX))
-    try:
-        yield made
-        os.rename(made, path)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
+    path = path.absolute()
+    with tempfile.TemporaryDirectory(
+        dir=path.parent, prefix=PREFIX, ignore_cleanup_errors=True
+    ) as folder:
+        written = Path(folder, path.name)
+        written.mkdir()
+        yield written
+        os.rename(written, path)

@@ -132,13 +132,14 @@ class Config:
     n_estimators: int = 100
     seed: int = 0
     n_jobs: int = -1
+    backend: str = "threads"  # who grows trees, or "ray": processes, on one machine or many
     resume: bool = False
     plugins: list[str] = field(default_factory=list)  # modules to import: a user's own additions
     sweeps: list[str] | None = None  # products of overrides, as typed; null: this is one job
 
 
 GROUPS = ("dataset", "model", "criterion", *OPTIONS, "pruning", "task", "study", "tracking")
-TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "resume", "plugins")
+TOP = ("max_depth", "n_estimators", "seed", "n_jobs", "backend", "resume", "plugins")
 SEEDS = ("seed", "dataset.split_seed", "dataset.data_seed")  # runs that differ in these repeat
 STUDIES = ("auto", "full", "light", "off")
 DOCUMENTS = "forestlab/documents"  # the MLflow experiment of documents' figures

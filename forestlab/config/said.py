@@ -18,7 +18,7 @@ from forestlab.core import options
 from forestlab.core.options import OPTIONS, Options
 
 BY_NAME = ("model.monotonic_cst",)  # values that may be mappings, of names that MLflow refuses
-NO_RESULT = ("tracking", "n_jobs", "resume")  # keys that change no number
+NO_RESULT = ("tracking", "n_jobs", "backend", "resume")  # keys that change no number
 FOUND_BY = ("dataset.path", "dataset.delimiter", "dataset.decimal")  # data that a digest names
 LONGEST_PARAM = 6000  # letters of a parameter that MLflow keeps
 

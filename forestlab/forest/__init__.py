@@ -4,6 +4,7 @@ from forestlab.forest.affinities import AFFINITIES, affinity
 from forestlab.forest.asking import Asked, DepthWalk, by_depth, combined, ends, places, tree_by_tree
 from forestlab.forest.bagging import bags, rows_outside
 from forestlab.forest.contributions import contributions, parents
+from forestlab.forest.encoded import Encoded, open_encoded
 from forestlab.forest.growing import (
     Recipe,
     balance,
@@ -39,6 +40,7 @@ __all__ = [
     "AskedDensity",
     "DensityWalk",
     "DepthWalk",
+    "Encoded",
     "Grown",
     "Losses",
     "Normals",
@@ -69,6 +71,7 @@ __all__ = [
     "log_densities_of",
     "losses",
     "of_target",
+    "open_encoded",
     "parents",
     "paths_of",
     "places",

@@ -4,7 +4,8 @@
 machines may share the trees of a forest out as they like and get the same bits.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from queue import SimpleQueue
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from forestlab.core.search import SEARCHES
 from forestlab.core.several import first_slots, side_size
 from forestlab.core.sparse import encode_sparse
 from forestlab.core.tasks import TASKS
+from forestlab.forest.encoded import Encoded
 from forestlab.forest.sparse import by_columns
 from forestlab.forest.threads import in_threads
 
@@ -99,7 +101,7 @@ class Training(NamedTuple):
 
 
 def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
-    """Encode X, an array or a sparse matrix, for a recipe.
+    """Encode X, an array or a sparse matrix, for a recipe; or take what is encoded already.
 
     `weights` multiply a row's part in every tree; `drawn_by` are chances to enter a bag.
     """
@@ -109,14 +111,20 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     n_bins = getattr(recipe.search, "bins", MAX_BINS) if search.binned and not is_drawn else 0
     allowed = len(MISSING[recipe.missing].sides) > 0
     how = mass, n_bins, n_jobs, allowed, recipe.levels
-    columns, lacking = encode_sparse(by_columns(X), *how) if issparse(X) else encode_some(X, *how)
+    if isinstance(X, Encoded):
+        columns, lacking = X.columns_for(n_bins), X.facts.lacking
+    else:
+        encode = partial(encode_sparse, by_columns(X)) if issparse(X) else partial(encode_some, X)
+        columns, lacking = encode(*how)
     if is_drawn:
         columns = standardised(columns, mass, n_jobs)
         columns = with_nan(columns) if lacking else columns
     marks: np.ndarray | tuple[()] = ()
     if search.marked:
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
-    weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
+    # The same number for all takes the room of one.
+    same = np.broadcast_to(1.0, len(y))
+    weights = same if weights is None else np.asarray(weights, np.float64)
     chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
     whole = _are_whole(weights, recipe.bag_size)
     yardstick = yardstick_of(recipe.criterion, y, mass, float(weights.sum()))
@@ -325,17 +333,20 @@ def rows_of(training: Training, recipe: Recipe, seed: int, t: int):
 
 def _rows_of(training: Training, recipe: Recipe, key) -> tuple[np.ndarray, np.ndarray]:
     """The rows a tree grows on and their weights; rows of no weight are left out."""
-    n_rows = len(training.y)
-    weights = training.weights
-    if recipe.bag_size:
-        counts = bag_counts(key, n_rows, recipe.bag_size, recipe.replace, training.chances)
-        weights = counts * weights
-        if recipe.balance_bags:
-            n_each = recipe.classes_each or (recipe.n_classes,)
-            for labels, n_classes in zip(training.y.T, n_each, strict=True):
-                weights = weights * balance(labels, counts, n_classes)
-    rows = np.flatnonzero(weights > 0.0)
-    return rows.astype(np.uint32), weights[rows]
+    if not recipe.bag_size:
+        rows = np.flatnonzero(training.weights > 0.0)
+        return rows.astype(np.uint32), training.weights[rows]
+    # Weights of drawn rows alone: those of all rows would be a thread's largest array.
+    counts = bag_counts(key, len(training.y), recipe.bag_size, recipe.replace, training.chances)
+    rows = np.flatnonzero(counts).astype(np.uint32)
+    weights = counts[rows] * training.weights[rows]
+    if recipe.balance_bags:
+        n_each = recipe.classes_each or (recipe.n_classes,)
+        for labels, n_classes in zip(training.y.T, n_each, strict=True):
+            factors = class_factors(labels, counts, n_classes)
+            weights = weights * factors[labels[rows].astype(np.intp)]
+    weighty = weights > 0.0
+    return (rows, weights) if weighty.all() else (rows[weighty], weights[weighty])
 
 
 def balance(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
@@ -361,16 +372,33 @@ def grow_forest(
     n_jobs: int = 1,
     show: Callable[[Iterable], Iterable] | None = None,
     begun: Forest | None = None,
+    backend: Callable | None = None,
 ) -> Forest:
     """Grow a whole forest with threads. `show` wraps the loop over finished trees: progress.
-    `begun` holds its first trees, if they have been grown before."""
+    `begun` holds its first trees, if they have been grown before. `backend` grows the others in
+    the place of threads, by (training, recipe, seed, numbers of trees, n_jobs, show)."""
     first = 0 if begun is None else n_trees(begun)
     if begun is not None and first == n_estimators:
         return begun
+    grown = (tree_of(begun, t) for t in range(first)) if begun is not None else ()
+    grow = backend or grow_in_threads
+    trees = grow(training, recipe, seed, range(first, n_estimators), n_jobs, show)
+    return plant(chain(grown, trees), n_estimators)
+
+
+def grow_in_threads(
+    training: Training,
+    recipe: Recipe,
+    seed: int,
+    numbers: range,
+    n_jobs: int,
+    show: Callable[[Iterable], Iterable] | None = None,
+) -> Iterator[Tree]:
+    """The trees of these numbers, in order."""
     stop = np.zeros(1, np.uint8)
     kernel_for(training, recipe)  # made here, before threads would each make one
     spare: SimpleQueue[Desk] = SimpleQueue()
-    for _ in range(min(n_jobs, n_estimators - first)):
+    for _ in range(min(n_jobs, len(numbers))):
         spare.put(Desk(training, recipe))
 
     def grow_one(t: int) -> Tree:
@@ -380,6 +408,4 @@ def grow_forest(
         finally:
             spare.put(desk)
 
-    grown = (tree_of(begun, t) for t in range(first)) if begun is not None else ()
-    trees = in_threads(grow_one, range(first, n_estimators), n_jobs, stop, show)
-    return plant(chain(grown, trees), n_estimators)
+    return in_threads(grow_one, numbers, n_jobs, stop, show)

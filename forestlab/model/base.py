@@ -30,6 +30,7 @@ from forestlab.core.encode import rounded_columns
 from forestlab.core.jit import compile_seconds
 from forestlab.core.options import OPTIONS
 from forestlab.forest import (
+    Encoded,
     Grown,
     Reached,
     Rows,
@@ -43,7 +44,8 @@ from forestlab.forest import (
     reached,
 )
 from forestlab.forest.growing import Recipe, Training
-from forestlab.model import cutting, frames, parameters, prunings, storage
+from forestlab.forest.spread import BACKENDS
+from forestlab.model import cutting, frames, mapped, parameters, prunings, storage
 from forestlab.model.frames import Table
 from forestlab.model.members import first_trees
 from forestlab.model.scoring import AnsweredClassifier, AnsweredRegressor, accuracy
@@ -74,6 +76,7 @@ class Model(BaseEstimator):
     categorical_features: Any = None
     verbose = 0
     warm_start = False
+    backend = "threads"
     prune: Any = None
     shrink: Any = None
     aggregate = False
@@ -109,14 +112,15 @@ class Model(BaseEstimator):
 
     # ---- growing ----
 
-    def fit(self, X, y, sample_weight=None, X_val=None, y_val=None):
+    def fit(self, X, y=None, sample_weight=None, X_val=None, y_val=None):
         """Grow the trees.
 
         Parameters
         ----------
         X : (n_rows, n_features) array or sparse matrix of finite numbers, NaN where one is missing
             (what a sparse matrix does not store is 0); or a data frame, an array of objects or a
-            list, of numbers and categories (see `categorical_features`)
+            list, of numbers and categories (see `categorical_features`); or an `Encoded` (see
+            `forestlab.encode_file`), which has its own y
         y : (n_rows,) or (n_rows, n_targets) classes, or numbers
         sample_weight : (n_rows,) weights of at least 0, or None. With a bootstrap they are the
             rows' chances to be drawn, otherwise they weigh rows within every tree.
@@ -125,9 +129,8 @@ class Model(BaseEstimator):
         given = cutting.Rows(X, np.asarray(y), sample_weight)
         valid = cutting.Rows(X_val, np.asarray(y_val), None) if X_val is not None else None
         cutting.check(self, valid)
-        begun, table = self._begun(X), self._table(X)
-        X, y = self._validated(X, y, table)
-        targets, classes = self._encode_targets(y)
+        begun = self._begun(X)
+        X, y, targets, classes, table = self._taken(X, y)
         params = self.growing_params()
         names = getattr(self, "feature_names_in_", None)
         sizes = X.shape, parameters.class_counts(classes), targets.shape[1]
@@ -146,7 +149,8 @@ class Model(BaseEstimator):
         seed = self._seed_of(begun, recipe, training, classes, table)
         show = self._progress if self.verbose else None
         by = recipe._replace(ccp_alpha=0.0)
-        whole = grow_forest(training, by, seed, n_estimators, n_jobs, show, begun)
+        backend = BACKENDS[self.backend]
+        whole = grow_forest(training, by, seed, n_estimators, n_jobs, show, begun, backend)
 
         def choose() -> cutting.Choice:
             asked = self._as_grown(whole, by, classes, table, targets.shape[1])
@@ -170,6 +174,15 @@ class Model(BaseEstimator):
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
         return self
+
+    def _taken(self, X, y) -> tuple[Any, Any, np.ndarray, Any, Table | None]:
+        """X and y to train on, as they were checked, y as numbers, its classes, and the columns
+        and levels of X."""
+        if isinstance(X, Encoded):
+            return mapped.taken(self, X, y)
+        table = self._table(X)
+        X, y = self._validated(X, y, table)
+        return (X, y, *self._encode_targets(y), table)
 
     def _as_grown(self, forest: Forest, recipe: Recipe, classes, table, n_outputs: int):
         """The model with these trees, to be asked before it is known to be fitted."""

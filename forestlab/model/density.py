@@ -113,6 +113,7 @@ class DensityForest(DensityMixin, ManyTrees, RowReader):
         search="exact",
         rho=None,
         n_jobs=None,
+        backend="threads",
         random_state=None,
         verbose=0,
     ):
@@ -128,6 +129,7 @@ class DensityForest(DensityMixin, ManyTrees, RowReader):
         self.search = search
         self.rho = rho
         self.n_jobs = n_jobs
+        self.backend = backend
         self.random_state = random_state
         self.verbose = verbose
 

@@ -213,6 +213,13 @@ DESCRIPTIONS = {
         "int or None, default=None",
         "Threads; None: 1, or what `joblib.parallel_config` says; -1: all cores.",
     ),
+    "backend": (
+        '{"threads", "ray"}, default="threads"',
+        'Who grows the trees: "threads" of this process, or "ray", processes of Ray, which may be '
+        "on many machines: a cluster that `ray.init` or RAY_ADDRESS says, or else one of `n_jobs` "
+        "processes that is started and stopped. The trees are the same, to the bit. It pays for "
+        "forests that take minutes, and needs the package ray.",
+    ),
     "random_state": ("int, RandomState or None, default=None", "Seed of all that is random."),
     "verbose": ("int, default=0", "Whether to show progress."),
     "warm_start": (

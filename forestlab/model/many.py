@@ -97,4 +97,4 @@ class Voters(ManyTrees, Predictor):
         if voted.any():
             several = isinstance(answers, list)
             answered = self._answered([p[voted] for p in answers] if several else answers[voted])
-            self.oob_score_ = score(self.oob_score, answered, X[voted], y[voted])
+            self.oob_score_ = score(self.oob_score, answered, y[voted])

@@ -29,7 +29,8 @@ from forestlab.core.own import Own
 from forestlab.core.search import SEARCHES
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import NO_DEPTH
-from forestlab.forest import Recipe
+from forestlab.forest import Encoded, Recipe
+from forestlab.forest.spread import BACKENDS, require_ray
 from forestlab.model.values import option_value
 from forestlab.spelling import did_you_mean, most_like
 
@@ -266,6 +267,8 @@ def recipe(
     n_rows, n_features = shape
     whole("n_estimators", params.get("n_estimators", 1), 1)
     flag("warm_start", params.get("warm_start", False))
+    if one_of("backend", params.get("backend", "threads"), BACKENDS) == "ray":
+        require_ray()
     if "combine" in params:
         combiner(params["combine"], task)
     n_tried = feature_count(params["max_features"], n_features)
@@ -471,6 +474,8 @@ def require_moderate(X, learner: Options) -> None:
 
 def _reaches(X) -> tuple[np.ndarray, np.ndarray]:
     """The least and the greatest number of each column that has any."""
+    if isinstance(X, Encoded):
+        return X.reaches()
     if issparse(X):
         ends = min_max_axis(X.astype(np.float64), axis=0, ignore_nan=True)
         return tuple(found[~np.isnan(found)] for found in ends)

@@ -43,16 +43,16 @@ class AnsweredClassifier(ClassifierMixin, BaseEstimator):
         return self.probabilities
 
 
-def score(scoring, answered: AnsweredRegressor | AnsweredClassifier, X, y) -> float:
+def score(scoring, answered: AnsweredRegressor | AnsweredClassifier, y) -> float:
     """How good answers are.
 
     Parameters
     ----------
     scoring : a scorer's name; or a function of (y, predicted); or else the score is R² or accuracy
-    answered : the answers for the rows X, of which y is the truth
+    answered : the answers for rows of which y is the truth
     """
     if isinstance(scoring, str):
-        return get_scorer(scoring)(answered, X, y)
+        return get_scorer(scoring)(answered, answered.predicted, y)  # no X: nobody looks at it
     default = accuracy if isinstance(answered, AnsweredClassifier) else r2_score
     metric = scoring if callable(scoring) else default
     return metric(y, answered.predicted)

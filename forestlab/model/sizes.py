@@ -7,7 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.core.cost_complexity import weakest_links
-from forestlab.model import interop, parameters, prunings
+from forestlab.forest import Encoded
+from forestlab.model import interop, mapped, parameters, prunings
 from forestlab.model.explaining import Explained, explain_row
 from forestlab.model.manifold import Neighbourly
 from forestlab.model.many import Voters
@@ -160,7 +161,8 @@ class Ensemble(Voters, Neighbourly, Explained):
     def _begun(self, X) -> Forest | None:
         if not parameters.flag("warm_start", self.warm_start) or not hasattr(self, "forest_"):
             return None
-        self._check_X(X)  # the same features as before
+        # The same features as before.
+        mapped.require_same(self, X) if isinstance(X, Encoded) else self._check_X(X)
         return self.forest_
 
     def _seed_of(self, begun, recipe, training, classes, table) -> int:

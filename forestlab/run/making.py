@@ -156,6 +156,7 @@ def build(config: Config, task: str, names: Iterable[str] | None = None):
         "max_depth": config.max_depth,
         "n_estimators": config.n_estimators,
         "n_jobs": config.n_jobs,
+        "backend": config.backend,
         "random_state": config.seed,
     }
     cls = of_task(task, config.model.name == "tree")

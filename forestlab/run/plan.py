@@ -32,7 +32,7 @@ from forestlab.run.mistakes import no_choice, no_option
 from forestlab.run.targets import check_targets
 
 # Overrides that no name tells.
-UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs", "plugins")
+UNTOLD = ("tracking", "study", "hydra", "resume", "n_jobs", "backend", "plugins")
 JOB_NAME = "command"  # by which Hydra calls the folder of a run
 PLACES = ("dataset.path=", "tracking.uri=", "--config-dir=")  # what may begin with ~
 AT_HOME = re.compile(r"(?:^|(?<=[=,'\"])|(?<=sqlite:///))~(?=/|$)")

@@ -76,6 +76,7 @@ CHOICES = {
     "ridge": SHARES,
     "verbose": (0,),
     "warm_start": FLAGS,
+    "backend": ("threads",),  # another is a matter of seconds: tests/forest/test_spread.py
 }
 
 

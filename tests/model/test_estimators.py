@@ -330,6 +330,7 @@ ABSURD = {
     "n_jobs": ("a whole number other than 0", [0, 1.5, "all"]),
     "oob_score": ("True, False, the name of a scorer", [None, 1, 0.5]),
     "warm_start": ("True or False", [None, 1, "yes"]),
+    "backend": ("one of .threads., .ray.", [None, 1, "dask"]),
 }
 
 
