@@ -1,10 +1,16 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, locks among processes, and disks that are full."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -22,3 +28,26 @@ def whole_file(path: Path) -> Iterator[Path]:
         written = Path(folder, path.name)
         yield written
         os.replace(written, path)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Have a lock to oneself, among the processes and threads that ask for the same file; it is
+    made, and stays there. A process that ends, however it does, has let go. Windows has no such
+    lock, and nothing is waited for.
+    """
+    with open(path, "a") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+        yield
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether something failed for want of room on a disk: by what the system said, or SQLite."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        if "database or disk is full" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

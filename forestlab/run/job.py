@@ -18,6 +18,7 @@ from omegaconf import OmegaConf
 
 from forestlab import config as configs
 from forestlab import datasets
+from forestlab.masking import scrub
 from forestlab.run import notes, plugins
 from forestlab.run.making import Job, decided, recipe
 from forestlab.run.measure import Done, fit_and_study
@@ -182,7 +183,7 @@ def _end(opened: Future, status: str, trace: str = "") -> None:
         return
     try:
         if trace:
-            tracking.log_text(store, run_id, trace, "traceback.txt")
+            tracking.log_text(store, run_id, scrub(trace), "traceback.txt")
     finally:
         tracking.finish(store, run_id, status)
 

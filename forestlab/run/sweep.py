@@ -35,7 +35,7 @@ class Parent:
 
     @cached_property
     def opened(self) -> tuple[Any, str]:
-        """(store, run id). Processes that make a store together break it: here it is made once."""
+        """(store, run id)."""
         from forestlab import tracking
         from forestlab.tracking import provenance
 

@@ -3,7 +3,6 @@
 from forestlab.tracking.runs import (
     NOTE,
     PARENT,
-    Store,
     artifact_path,
     children,
     curve,
@@ -15,12 +14,11 @@ from forestlab.tracking.runs import (
     log_model,
     log_numbers,
     log_text,
-    open_existing,
-    open_store,
     search,
     start,
     sweep_up,
 )
+from forestlab.tracking.stores import Store, make_store, open_existing, open_store
 
 __all__ = [
     "NOTE",
@@ -37,6 +35,7 @@ __all__ = [
     "log_model",
     "log_numbers",
     "log_text",
+    "make_store",
     "open_existing",
     "open_store",
     "search",
