@@ -8,12 +8,15 @@ nothing: what is printed after that is lost.
 
 import importlib
 import io
+import logging
 import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
+
+from forestlab.masking import scrub
 
 STOPPED = 130  # exit code of Ctrl-C
 KILLED = (STOPPED, 143)  # and of SIGTERM
@@ -31,6 +34,7 @@ def begin() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end_at_once)
     sys.stdout, sys.stderr = _patient(sys.stdout), _patient(sys.stderr)
+    logging.raiseExceptions = False  # by a traceback for each line that a full disk does not take
 
 
 def ended(code: int) -> int:
@@ -82,6 +86,13 @@ class _Patient(io.FileIO):
             return len(data)
 
 
+class _Discreet(io.TextIOWrapper):
+    """A stream on which nothing appears that is hidden."""
+
+    def write(self, text: str) -> int:
+        return super().write(scrub(text))
+
+
 def _patient(stream: TextIO) -> TextIO:
     """The same stream, which does not mind if its reader goes; one that is no file as it is."""
     try:
@@ -91,7 +102,7 @@ def _patient(stream: TextIO) -> TextIO:
     stream.flush()
     made = io.BufferedWriter(_Patient(number, "w", closefd=False))
     by_lines = stream is sys.stderr or stream.isatty()
-    return io.TextIOWrapper(made, stream.encoding, stream.errors, line_buffering=by_lines)
+    return _Discreet(made, stream.encoding, stream.errors, line_buffering=by_lines)
 
 
 def version() -> str:

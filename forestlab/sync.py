@@ -92,7 +92,7 @@ class Sync:
 
     def _one(self, path: Path) -> None:
         """Deliver an entry, or tell why it stays."""
-        from forestlab.run.log import told_of
+        from forestlab.masking import first_line
         from forestlab.tracking import journal
 
         waiting = None
@@ -106,7 +106,7 @@ class Sync:
             if waiting:
                 waiting.release()
             is_damaged = isinstance(error, journal.Damaged)
-            why = f"damaged: {error}" if is_damaged else told_of(error)
+            why = f"damaged: {error}" if is_damaged else first_line(error)
             self.left.append(why)
             self._say(f"left {path}: {why}", sys.stderr)
             return

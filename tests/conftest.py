@@ -19,6 +19,9 @@ LONGEST = (
 )
 
 
+KEPT = ("MLFLOW_TRACKING_URI", "FORESTLAB_HIDDEN")
+
+
 def pytest_collection_modifyitems(items):
     order = {name: i for i, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path.name, len(LONGEST)))
@@ -26,9 +29,12 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def _no_store():
-    """MLflow keeps the address of a store for itself and in the environment."""
-    os.environ.pop("MLFLOW_TRACKING_URI", None)
+    """MLflow keeps the address of a store for itself and in the environment, as forestlab does
+    with one that has a password."""
+    for variable in KEPT:
+        os.environ.pop(variable, None)
     yield
-    os.environ.pop("MLFLOW_TRACKING_URI", None)
+    for variable in KEPT:
+        os.environ.pop(variable, None)
     if "mlflow" in sys.modules:
         sys.modules["mlflow"].set_tracking_uri(None)

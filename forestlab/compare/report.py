@@ -140,7 +140,7 @@ def report(
     now = datetime.datetime.now().astimezone()
     about = {
         "query": asked.strip() or "all finished runs",
-        "store": re.sub(r"(?<=://)[^/@]+@", "", store.uri),  # a page is shared, a password is not
+        "store": re.sub(r"(?<=://)[^/@]+@", "", store.uri),  # a page is shared, a name is not
         "experiment": experiment,
         "made": f"{now:%Y-%m-%d %H:%M %Z}",
     }

@@ -1,5 +1,5 @@
 """What a run is made of: the schema that checks every key and type (`keys`), where things are
-(`places`), and what a composed config says (`said`).
+(`places`) and whether they can be used (`reach`), and what a composed config says (`said`).
 
 Hydra composes conf/*.yaml over the schema, so a mistyped key or a wrong type is an error. The
 *fingerprint* of a config names the result it gives: it covers the keys that may change a number,
@@ -34,15 +34,16 @@ from forestlab.config.keys import (
     schema,
 )
 from forestlab.config.places import (
-    check_store,
+    DATABASES,
     checkout,
     conf_folder,
+    file_of,
     home,
     journal,
-    require_home,
-    require_store,
+    own_store,
     store_uri,
 )
+from forestlab.config.reach import CONNECT, asked, check_store, require_home, require_store
 from forestlab.config.said import (
     NO_RESULT,
     agree,
@@ -63,6 +64,8 @@ from forestlab.config.said import (
 
 __all__ = [
     "AUTO",
+    "CONNECT",
+    "DATABASES",
     "DOCUMENTS",
     "GROUPS",
     "NO_RESULT",
@@ -79,6 +82,7 @@ __all__ = [
     "TaskConfig",
     "TrackingConfig",
     "agree",
+    "asked",
     "check_store",
     "checkout",
     "chosen",
@@ -87,11 +91,13 @@ __all__ = [
     "data_name",
     "deciding",
     "dotted",
+    "file_of",
     "fingerprint",
     "flat",
     "flat_defaults",
     "home",
     "journal",
+    "own_store",
     "param_text",
     "register",
     "require_home",

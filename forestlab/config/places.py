@@ -1,16 +1,16 @@
 """Where things are: the configs, what is written, and the store that runs are logged in."""
 
 import os
-import tempfile
-import urllib.error
-import urllib.request
-from http.client import HTTPException
+from importlib.util import find_spec
 from pathlib import Path
 
-from forestlab.config.keys import ConfigError, TrackingConfig
+from forestlab.config.keys import TrackingConfig
+from forestlab.masking import hide, real
 
 SQLITE = "sqlite:///"
-STORES = (SQLITE, "http://", "https://", "postgresql", "mysql", "mssql", "databricks")
+DATABASES = ("postgresql", "mysql", "mssql")  # servers to which runs go without one of MLflow
+DRIVERS = {"postgresql": ("psycopg2", "psycopg"), "mysql": ("pymysql",)}
+STORES = (SQLITE, "http://", "https://", *DATABASES, "databricks")
 
 
 def conf_folder() -> Path:
@@ -39,61 +39,28 @@ def checkout() -> Path | None:
 
 
 def store_uri(tracking: TrackingConfig) -> str:
-    """Where runs are logged."""
+    """Where runs are logged: the real address, which nobody is shown."""
     given = tracking.uri or os.environ.get("MLFLOW_TRACKING_URI")
+    given = _with_driver(real(hide(given))) if given else None
     if given and given.startswith(f"{SQLITE}~"):
         return SQLITE + os.path.expanduser(given.removeprefix(SQLITE))
-    return given or f"{SQLITE}{home() / 'mlflow.db'}"
+    return given or own_store()
 
 
-def check_store(tracking: TrackingConfig) -> None:
-    """Raise ConfigError for a store that is none, or for a server that does not answer."""
-    uri = store_uri(tracking)
-    if not uri.startswith(STORES):
-        raise ConfigError(f"tracking.uri must begin with one of {', '.join(STORES)}; got {uri!r}.")
-    if uri.startswith("http"):
-        try:
-            with urllib.request.urlopen(f"{uri.rstrip('/')}/health", timeout=10):
-                pass
-        except urllib.error.HTTPError as error:
-            if error.code not in (401, 403):  # MLflow itself will show who asks
-                raise ConfigError(f"tracking.uri: {uri} answers {error}.") from error
-        except (OSError, ValueError, HTTPException) as error:
-            raise ConfigError(
-                f"tracking.uri: no MLflow server answers at {uri}: {error}"
-            ) from error
+def _with_driver(uri: str) -> str:
+    """The address, with the driver of its database that is installed: which one SQLAlchemy takes if
+    none is named depends on its version."""
+    kind, _, rest = uri.partition("://")
+    there = (driver for driver in DRIVERS.get(kind, ()) if find_spec(driver))
+    driver = next(there, None)
+    return f"{kind}+{driver}://{rest}" if driver else uri
 
 
-def require_store(tracking: TrackingConfig) -> None:
-    """Raise ConfigError unless runs can be logged, as far as that can be known without MLflow."""
-    check_store(tracking)
-    if not tracking.experiment.strip():
-        raise ConfigError(f"tracking.experiment must be a name; got {tracking.experiment!r}.")
-    uri = store_uri(tracking)
-    if uri.startswith("sqlite:///"):
-        path = Path(uri.removeprefix("sqlite:///").partition("?")[0])
-        _require_writable(path.parent, "choose another tracking.uri")
-        try:
-            with open(path, "rb+") as file:
-                begins = file.read(6)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise ConfigError(f"tracking.uri must name a file; got {uri!r}: {error}.") from error
-        if begins not in (b"", b"SQLite"):
-            raise ConfigError(f"tracking.uri: {path} is there and is not a database of SQLite.")
+def own_store() -> str:
+    """Where runs are logged if nobody says otherwise."""
+    return f"{SQLITE}{home() / 'mlflow.db'}"
 
 
-def require_home() -> None:
-    """Raise ConfigError unless home can be written to."""
-    _require_writable(home(), "set FORESTLAB_HOME")
-
-
-def _require_writable(folder: Path, advice: str) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigError(f"{folder} cannot be written ({reason}): {advice}.") from error
+def file_of(uri: str) -> Path | None:
+    """The file of a store of SQLite; None of another."""
+    return Path(uri.removeprefix(SQLITE).partition("?")[0]) if uri.startswith(SQLITE) else None

@@ -16,6 +16,7 @@ from forestlab.config.keys import AUTO, ConfigError, DatasetConfig, schema
 from forestlab.config.places import home
 from forestlab.core import options
 from forestlab.core.options import OPTIONS, Options
+from forestlab.masking import hide
 
 BY_NAME = ("model.monotonic_cst",)  # values that may be mappings, of names that MLflow refuses
 NO_RESULT = ("tracking", "n_jobs", "backend", "resume")  # keys that change no number
@@ -46,6 +47,8 @@ def settled(config, is_sweep: bool):
     for key, value in flat(config, resolve=False).items():
         if "${" in str(value):  # escaped; it would be looked up the next time
             raise ConfigError(f"{key}={value}: a value cannot have ${{ in it, escaped or not.")
+    if config.tracking.uri:
+        config.tracking.uri = hide(config.tracking.uri)
     if config.study.name == AUTO:
         config.study.name = "light" if is_sweep else "full"
     for group in OPTIONS:

@@ -6,12 +6,15 @@ A job that fails is FAILED and the others go on; Ctrl-C and SIGTERM end the swee
 import gc
 import logging
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from forestlab.config import Config
+from forestlab.atomic import is_full
+from forestlab.config import Config, ConfigError
 from forestlab.entry import unwinding
+from forestlab.masking import first_line
 
 if TYPE_CHECKING:  # late: they import numba, and a mistake is told without it
     from forestlab.run.job import Result
@@ -93,6 +96,9 @@ class Batch:
             result = job.run(*to_do)
         except Exception as error:
             result = job.Result(name, "FAILED", None, {})
+            if is_full(error):
+                self.results.append(result)
+                raise  # nothing can be kept of the others either
             logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file
             terminal.failed(name, error)
         self.results.append(result)
@@ -151,7 +157,25 @@ def run_jobs(batch: Batch, start: Callable[[], None]) -> str:
     run is ended first.
     """
     with unwinding():
-        return _seen_to_an_end(batch, start)
+        try:
+            return _seen_to_an_end(batch, start)
+        except Exception as error:
+            if told := _of_store(error):
+                raise ConfigError(told) from error
+            raise
+
+
+def _of_store(error: Exception) -> str:
+    """What to say of an error by which nothing more can be logged; "" of another."""
+    if is_full(error):
+        return (
+            f"no room is left on a disk: {first_line(error)}: make some, then the same "
+            "command with resume=true goes on."
+        )
+    mlflow = sys.modules.get("mlflow")
+    if mlflow is not None and isinstance(error, mlflow.exceptions.MlflowException):
+        return f"the store takes no more: {first_line(error)}"
+    return ""
 
 
 def _seen_to_an_end(batch: Batch, start: Callable[[], None]) -> str:

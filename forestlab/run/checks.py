@@ -21,8 +21,6 @@ def check(config: Config, shelf: Shelf) -> None:
         given = f"tracking.name={config.tracking.name}"
         raise ConfigError(f"{given} is not one of {', '.join(TRACKINGS)}: choose by tracking=….")
     _check_study(config)
-    if config.tracking.name != "none":
-        configs.require_store(config.tracking)
     try:
         data = shelf.data(config)
         recipe(config, data)

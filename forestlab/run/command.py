@@ -151,6 +151,7 @@ def _checked(todo: Work, shared: "Shared | None") -> Batch:
     """The jobs, checked as far as they are known, ready to start."""
     for config in todo.configs[:MOST_CHECKED]:
         _check_given(config)
+    _check_stores(todo.configs[:MOST_CHECKED])
     LINE.begin()
     LINE.tell("starting: loading numba and scikit-learn")
     from forestlab.run.checks import check
@@ -173,6 +174,13 @@ def _check_given(config: Config) -> None:
     if missing:
         key = sorted(missing)[0]
         raise ConfigError(f"{key} must be given: add {key}=… to the command.")
+
+
+def _check_stores(jobs: Sequence[Config]) -> None:
+    """Raise ConfigError unless the stores of jobs can take runs; each is asked once."""
+    tracked = [config.tracking for config in jobs if config.tracking.name != "none"]
+    for settings in {(each.uri, each.experiment): each for each in tracked}.values():
+        configs.require_store(settings)
 
 
 # ---- running -----------------------------------------------------------------------------------
@@ -227,7 +235,7 @@ def _start(todo: Work, batch: Batch, words: list[str]) -> None:
         for number, product in enumerate(todo.products):
             apart = f"hydra.sweep.subdir={number}-${{hydra.job.num}}"
             more = [*product, apart] if len(todo.products) > 1 else product
-            _call_hydra(task, options_of(["-m", *words, *more])[1])
+            _call_hydra(task, options_of(["-m", *words, *todo.hidden, *more])[1])
 
 
 @contextmanager

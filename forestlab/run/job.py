@@ -12,6 +12,7 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from forestlab import config as configs
+from forestlab.masking import first_line, scrub
 from forestlab.run import log
 from forestlab.run.log import identity, last_of
 from forestlab.run.making import Job
@@ -103,7 +104,7 @@ def _asked(job: Job, shared: Shared):
     except Exception as error:
         shared.failed(job.config.tracking)
         told = "resume=true: the store cannot be asked whether %s is there, so it is done: %s"
-        logging.getLogger("forestlab").warning(told, job.name, log.told_of(error))
+        logging.getLogger("forestlab").warning(told, job.name, first_line(error))
         return None
 
 
@@ -187,7 +188,7 @@ def _sent(job: Job, shared: Shared, opened: Future, waiting: Any, numbers: list)
         shared.failed(job.config.tracking)
         waiting.release()
         logging.getLogger("failed").exception("kept: %s", job.name)  # into the job's log file
-        return Result(job.name, "KEPT", None, metrics, why=log.told_of(error))
+        return Result(job.name, "KEPT", None, metrics, why=first_line(error))
     except BaseException:  # Ctrl-C, SIGTERM
         waiting.release()
         _end(opened, "KILLED")
@@ -203,7 +204,7 @@ def _end(opened: Future, status: str, trace: str = "") -> None:
     try:
         store, begun = opened.result(timeout=LONGEST_WAIT)
         if trace:
-            tracking.log_text(store, begun.run_id, trace, "traceback.txt")
+            tracking.log_text(store, begun.run_id, scrub(trace), "traceback.txt")
         tracking.finish(store, begun.run_id, status)
     except Exception:
         logging.getLogger("failed").exception("the store was not told of the end")

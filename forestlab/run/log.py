@@ -5,12 +5,11 @@ What the store did not take stays in the journal, where `forestlab sync` finds i
 
 import json
 import logging
-import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,6 @@ from forestlab.run.shared import Shared
 now = logging.getLogger(NOW)
 
 PAGE = "report.html"  # the artifact that a person opens first
-SECRET = re.compile(r"//[^/@\s]+@")  # user and password in an address
 
 
 class Opening(NamedTuple):
@@ -65,7 +63,7 @@ def _known(job: Job, opening: Opening) -> Any:
     profile = {split: len(rows) for split, rows in data.parts._asdict().items()}
     profile |= {"rows": len(data.y), "features": data.X.shape[1]}
     place = journal.place_of(configs.store_uri(config.tracking))
-    params = configs.flat(_public(config)) | decided(job)
+    params = configs.flat(config) | decided(job)
     return journal.Said(
         key=opening.key,
         name=config.tracking.run_name or job.name,
@@ -123,12 +121,6 @@ def last_of(numbers) -> dict[str, float]:
     return {number.name: float(number.value) for number in numbers}
 
 
-def told_of(error: BaseException) -> str:
-    """What an error says, in a line, without passwords."""
-    line = (str(error).strip() or type(error).__name__).split("\n")[0]
-    return SECRET.sub("//", line)
-
-
 def _save_model(job: Job, folder: Path, done: Done) -> None:
     from forestlab import tracking
     from forestlab.tracking import provenance
@@ -170,16 +162,6 @@ def _tags(job: Job) -> dict[str, Any]:
     return tags | ({"experiment": job.experiment} if job.experiment else {})
 
 
-def _public(config: configs.Config) -> configs.Config:
-    """A config without a password in its store's address."""
-    from forestlab.tracking import journal
-
-    if not config.tracking.uri:
-        return config
-    uri = journal.place_of(config.tracking.uri).uri
-    return cast(configs.Config, OmegaConf.merge(config, {"tracking": {"uri": uri}}))
-
-
 # ---- files -------------------------------------------------------------------------------------
 
 
@@ -192,7 +174,7 @@ def _write(job: Job, folder: Path, done: Done) -> None:
     from forestlab.study.part import About
     from forestlab.tracking import provenance
 
-    OmegaConf.save(_public(job.config), folder / "config.yaml", resolve=True)
+    OmegaConf.save(job.config, folder / "config.yaml", resolve=True)
     diff = provenance.code()[1]
     if diff:
         (folder / "git.diff").write_text(diff)

@@ -24,10 +24,11 @@ from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, Override, Transformer, ValueType
-from omegaconf import open_dict
+from omegaconf import OmegaConf, open_dict
 
 from forestlab import config as configs
 from forestlab.config import GROUPS, ConfigError
+from forestlab.masking import hide, hide_in
 from forestlab.run.mistakes import no_choice, no_option
 from forestlab.run.targets import check_targets
 
@@ -52,6 +53,7 @@ class Work(NamedTuple):
     products: Sequence[list[str]] = ([],)  # overrides to add, for each of Hydra's multiruns
     overrides: Sequence[Sequence[Override]] = ()  # of the jobs, if they run here without Hydra
     whole: Any = None  # of one job, the config with Hydra's own part, not looked up
+    hidden: Sequence[str] = ()  # overrides by which a password that a file has is not shown
 
 
 # ---- the command line --------------------------------------------------------------------------
@@ -65,7 +67,7 @@ def options_of(arguments: list[str]) -> tuple[Namespace, list[str]]:
     """
     parser = get_args_parser()
     parser.error = _refuse  # type: ignore[method-assign]
-    arguments = _at_home(arguments)
+    arguments = _hidden(_at_home(arguments))
     options = parser.parse_intermixed_args(arguments)
     flags = list(arguments)
     for word in options.overrides:
@@ -88,6 +90,11 @@ def _at_home(arguments: list[str]) -> list[str]:
         is_place = word.startswith(PLACES) or before in ("--config-dir", "-cd")
         found.append(AT_HOME.sub(lambda _: home, word) if is_place else word)
     return found
+
+
+def _hidden(arguments: list[str]) -> list[str]:
+    """The words, without the password of a store: Hydra writes them into its files."""
+    return [hide_in(word) if "tracking" in word else word for word in arguments]
 
 
 def _refuse(message: str) -> NoReturn:
@@ -177,6 +184,7 @@ def _plan_sweep(composer: "_Composer", given: list[Override], loader, most: int 
         name=" ".join(word.removeprefix("experiment=") for word in words),
         launcher="basic" if "basic_launcher" in settings.launcher._target_ else "other",
         experiment=settings.runtime.choices.get("experiment"),
+        hidden=composer.hidden,
         products=[[str(o.input_line) for o in product] for product in products],
     )
     if "basic_sweeper" not in settings.sweeper._target_:
@@ -245,6 +253,7 @@ class _Composer:
         self.name = name
         self.plain = [str(o.input_line) for o in given if not o.is_sweep_override()]
         self.whole: Any = compose(name, overrides=self.plain, return_hydra_config=True)
+        self.hidden = _hide_of_file(self.whole)
         self.base: Any = copy.deepcopy(self.whole)
         self.hydra = self.base.hydra
         check_targets(self.hydra, self.base.plugins)
@@ -288,6 +297,17 @@ class _Composer:
             if not _is_value(override) and override.key_or_group not in GROUPS:
                 first = sweep.list[0] if isinstance(sweep, ChoiceSweep) else sweep.start
                 _check_keys(self.compose([str(_with_value(override, first).input_line)]))
+
+
+def _hide_of_file(config: Any) -> list[str]:
+    """Hide the password in the address of a store that a file of configs has; returns the override
+    that says the same. What ${…} refers to is hidden once it is looked up: no file has it."""
+    tracking: Any = OmegaConf.to_container(config.tracking, resolve=False)
+    said = tracking["uri"]
+    if not said or "${" in said or hide(said) == said:
+        return []
+    config.tracking.uri = hide(said)
+    return [f"tracking.uri='{hide(said)}'"]
 
 
 def _is_value(override: Override) -> bool:

@@ -12,8 +12,8 @@ from typing import Any
 
 from forestlab import config as configs
 from forestlab.config import Config
+from forestlab.masking import first_line
 from forestlab.run.job import Result
-from forestlab.run.log import told_of
 from forestlab.run.shared import Shared
 
 
@@ -41,7 +41,7 @@ class Parent:
 
     @cached_property
     def opened(self) -> tuple[Any, str]:
-        """(store, run id). Processes that make a store together break it: here it is made once."""
+        """(store, run id)."""
         from forestlab import tracking
 
         store = self.shared.store(self.first.tracking)
@@ -131,7 +131,7 @@ class Parent:
             self.why = end(self.store, self.run_id, waiting.said, waiting.path.parent)
         except tracking.TROUBLE as error:
             self.shared.failed(self.first.tracking)
-            self.why = told_of(error)
+            self.why = first_line(error)
         except Exception:  # of the comparison: the run is ended
             waiting.remove()
             raise

@@ -16,6 +16,7 @@ from forestlab.core.tasks import TASKS
 from forestlab.datasets import Column
 from forestlab.datasets.columns import USELESS
 from forestlab.datasets.kinds import CATEGORY, NUMBER
+from forestlab.masking import scrub
 from forestlab.run.progress import LINE, duration, is_terminal
 from forestlab.run.tables import NARROWEST_NAME, abridged, fitted, in_columns, told_apart, window
 
@@ -29,7 +30,7 @@ PLURALS = {NUMBER: "numbers", CATEGORY: "categories"}
 def say(text: str, stream: TextIO | None = None) -> None:
     """Print, in the place of the line that says what happens now."""
     LINE.clear()
-    print(text, file=stream or sys.stdout, flush=True)
+    print(scrub(text), file=stream or sys.stdout, flush=True)
 
 
 class Watch:

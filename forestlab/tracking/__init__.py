@@ -5,8 +5,6 @@ from forestlab.tracking.models import load_model, save_model
 from forestlab.tracking.runs import (
     NOTE,
     PARENT,
-    TROUBLE,
-    Store,
     artifact_path,
     children,
     curve,
@@ -16,13 +14,12 @@ from forestlab.tracking.runs import (
     log_folder,
     log_numbers,
     log_text,
-    open_existing,
-    open_store,
     process_tags,
     search,
     start,
     sweep_up,
 )
+from forestlab.tracking.stores import TROUBLE, Store, make_store, open_existing, open_store
 
 __all__ = [
     "NOTE",
@@ -42,6 +39,7 @@ __all__ = [
     "log_folder",
     "log_numbers",
     "log_text",
+    "make_store",
     "open_existing",
     "open_store",
     "parent_of",

@@ -13,7 +13,7 @@ from mlflow.entities import Metric, RunTag
 
 from forestlab.tracking import journal, manifest, models, runs
 from forestlab.tracking.journal import Said, Waiting
-from forestlab.tracking.runs import Store
+from forestlab.tracking.stores import Store
 
 now = logging.getLogger("forestlab.now")
 

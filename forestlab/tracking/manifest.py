@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 if TYPE_CHECKING:
     from mlflow.entities import Run
 
-    from forestlab.tracking.runs import Store
+    from forestlab.tracking.stores import Store
 
 NAME = "manifest.json"
 TAG = "manifest"

@@ -19,8 +19,10 @@ from mlflow.entities import LoggedModel, LoggedModelOutput, Run
 
 from forestlab.config import ConfigError
 from forestlab.core.options import OPTIONS
+from forestlab.masking import real
 from forestlab.tracking import journal
-from forestlab.tracking.runs import SAID, Store
+from forestlab.tracking.runs import SAID
+from forestlab.tracking.stores import Store
 
 # What stands in MLmodel for what a store will say.
 ID, RUN, WHERE = "{{model_id}}", "{{run_id}}", "{{artifact_location}}"
@@ -132,7 +134,7 @@ def _active(store: Store) -> Iterator[None]:
     """
     said = os.environ.get(SAID)
     before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else None
-    mlflow.set_tracking_uri(store.uri)
+    mlflow.set_tracking_uri(real(store.uri))
     try:
         yield
     finally:

@@ -1,22 +1,18 @@
-"""Runs in MLflow: stores, runs, parameters, one batch of metrics, artifacts, status.
+"""Runs in a store: parameters, one batch of metrics, artifacts, status, and looking back.
 
-A *store* is an MLflow tracking store with one experiment in it. Without `tracking.uri` or
-MLFLOW_TRACKING_URI it is mlflow.db in forestlab's home, with artifacts beside it, whatever the
-working directory. Runs are made with the client, not with MLflow's global state.
+Runs are made with the client, not with MLflow's global state.
 """
 
 import getpass
 import logging
 import os
 import socket
-import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from mlflow import MlflowClient
 from mlflow.entities import (
     Dataset,
     DatasetInput,
@@ -28,112 +24,21 @@ from mlflow.entities import (
     ViewType,
 )
 from mlflow.exceptions import MlflowException
-from sqlalchemy.exc import SQLAlchemyError
+from mlflow.tracking._tracking_service import utils
 
-from forestlab.config import (
-    Config,
-    ConfigError,
-    TrackingConfig,
-    agree,
-    check_store,
-    param_text,
-    store_uri,
-)
+from forestlab.config import Config, ConfigError, agree, param_text
+from forestlab.masking import first_line
 from forestlab.study.part import Number
 from forestlab.tracking import manifest
-
-# A server that is away is waited for half a minute, not four: what it did not take is kept.
-os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "4")
-# Of each run that ends at a server MLflow would print two lines among those of the tables.
-os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
-os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")  # a bar for each file read
-logging.getLogger("alembic").setLevel(logging.WARNING)  # a line for each of 40 migrations
-logging.getLogger("mlflow").setLevel(logging.ERROR)
+from forestlab.tracking.stores import Store
 
 PARENT = "mlflow.parentRunId"
 NOTE = "mlflow.note.content"  # the tag whose Markdown the UI shows as the description
 SAID = "MLFLOW_TRACKING_URI"
-KIND = "mlflow.experimentKind"  # makes the UI open on training runs, not on traces
 MOST_METRICS, MOST_PARAMS = 1000, 100  # in one batch
 MOST_RUNS = 1000  # in one answer of a search
-UNOPENED = (MlflowException, SQLAlchemyError, ImportError, OSError)  # of a store
-TROUBLE = (*UNOPENED, ConfigError)  # with a store that was opened
-
 
 _distrusted: set[str] = set()  # runs of which it was said why
-
-
-class Store(NamedTuple):
-    client: MlflowClient
-    uri: str
-    experiment_id: str
-
-
-# ---- the store ---------------------------------------------------------------------------------
-
-
-def open_store(config: TrackingConfig) -> Store:
-    """Open the store, making it and its experiment if need be."""
-    uri = store_uri(config)
-    artifacts = None
-    if uri.startswith("sqlite:///"):
-        folder = Path(uri.removeprefix("sqlite:///")).resolve().parent
-        folder.mkdir(parents=True, exist_ok=True)
-        artifacts = (folder / "mlartifacts").as_uri()
-    try:
-        client = MlflowClient(tracking_uri=uri)
-        return Store(client, uri, _experiment(client, config.experiment, artifacts))
-    except UNOPENED as error:
-        raise ConfigError(f"tracking.uri: {uri!r} does not open: {_first_line(error)}") from error
-
-
-def open_existing(config: TrackingConfig) -> Store:
-    """Open a store to read from it: neither the store nor the experiment is made."""
-    check_store(config)
-    uri = store_uri(config)
-    if uri.startswith("sqlite:///"):
-        _check_file(Path(uri.removeprefix("sqlite:///")))
-    try:
-        client = MlflowClient(tracking_uri=uri)
-        experiments = {found.name: found.experiment_id for found in client.search_experiments()}
-    except UNOPENED as error:
-        raise ConfigError(f"{uri!r} does not open: {_first_line(error)}") from error
-    if config.experiment not in experiments:
-        there = ", ".join(sorted(experiments)) or "none"
-        raise ConfigError(f"there is no experiment {config.experiment!r} in {uri}; there: {there}.")
-    return Store(client, uri, experiments[config.experiment])
-
-
-def _check_file(path: Path) -> None:
-    """Raise ConfigError unless it is a store: MLflow would make one there, in whatever it finds."""
-    if not path.is_file():
-        raise ConfigError(f"nothing is logged at {path}: there is no such file.")
-    try:
-        database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        try:
-            database.execute("select 1 from experiments limit 1")
-        finally:
-            database.close()
-    except sqlite3.Error as error:
-        raise ConfigError(f"{path} is not a store of MLflow: {error}.") from error
-
-
-def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
-    found = client.get_experiment_by_name(name)
-    if found is None:
-        try:
-            return client.create_experiment(name, artifacts, {KIND: "custom_model_development"})
-        except MlflowException:  # another process was quicker
-            found = client.get_experiment_by_name(name)
-            if found is None:
-                raise
-    if found.lifecycle_stage == "deleted":
-        client.restore_experiment(found.experiment_id)
-    return found.experiment_id
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]
 
 
 # ---- runs --------------------------------------------------------------------------------------
@@ -175,6 +80,7 @@ def _user() -> str:
 def finish(store: Store, run_id: str, status: str, ended: int | None = None) -> None:
     """FINISHED, FAILED or KILLED; `ended` in ms, else now."""
     store.client.set_terminated(run_id, status, ended)
+    utils._artifact_repos_cache.pop(run_id, None)  # 0.1 MB of the last 1,024 runs
 
 
 def log_numbers(
@@ -246,7 +152,7 @@ def search(store: Store, condition: str = "") -> list[Run]:
                 page_token=token,
             )
         except MlflowException as error:
-            raise ConfigError(f"MLflow does not take the query: {_first_line(error)}") from error
+            raise ConfigError(f"MLflow does not take the query: {first_line(error)}") from error
         runs += page
         token = page.token
         if not token:
