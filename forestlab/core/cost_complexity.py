@@ -18,6 +18,7 @@ from forestlab.core.jit import jitable, kernel
 
 COSTS = ("criterion", "misclassification")  # of leaves
 NOBODY = -1
+NOTHING = 1e-12  # of a node's cost: a question that lowers it by less does so by rounding alone
 
 
 class Links(NamedTuple):
@@ -85,14 +86,20 @@ def find_own_alphas(nodes, costs, waiting, alphas):
         left, right = nodes[i]["left"], nodes[i]["right"]
         last = joined(waiting, alphas, branch_of(waiting, left), branch_of(waiting, right))
         saved, fewer = costs[i] - costs[left] - costs[right], 1
-        while last != NOBODY and alphas[last] >= saved / fewer:
+        while last != NOBODY and alphas[last] >= worth(saved, fewer, costs[i]):
             saved += waiting.saved[last]
             fewer += waiting.fewer[last]
             waiting.fewer[last] = 0
             last = joined(waiting, alphas, waiting.one[last], waiting.other[last])
-        alphas[i] = max(saved / fewer, 0.0)
+        alphas[i] = worth(saved, fewer, costs[i])
         waiting.saved[i], waiting.fewer[i] = saved, fewer
         waiting.one[i], waiting.other[i] = last, NOBODY
+
+
+@jitable
+def worth(saved, fewer, cost):
+    """What each of the leaves that a node has more lowers its cost by."""
+    return saved / fewer if saved > NOTHING * abs(cost) else 0.0
 
 
 @jitable
