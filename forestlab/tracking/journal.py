@@ -196,6 +196,8 @@ def read(path: Path, checks_files: bool = False) -> Said:
         raise Damaged(f"{ENTRY} is not as it was written")
     if checks_files:
         _check_files(path, files)
+    if not re.fullmatch(r"\w+", str(content.get("key"))):
+        raise Damaged(f"{ENTRY} has no key")
     names = {one.name for one in fields(Said)}
     try:
         return Said(**{name: value for name, value in content.items() if name in names})

@@ -26,7 +26,7 @@ from forestlab.core.arrays import CATEGORY
 from forestlab.model import frames
 from forestlab.model.frames import Table, columns_of, encoded, read
 from forestlab.model.storage import TEXT
-from forestlab.tracking.runs import TRUSTED
+from forestlab.tracking.models import TRUSTED
 from forestlab.tree.levels import MOST_LEVELS, UNSEEN, numbered
 
 COLOURS, SIZES = ["red", "green", "blue"], ["s", "m", "l", "xl"]

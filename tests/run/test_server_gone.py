@@ -18,7 +18,7 @@ from mlflow import MlflowClient
 
 from forestlab import run, sync
 
-PATIENCE = 240  # seconds for a server to start on a machine that does other things
+PATIENCE = 900  # seconds for a server to start on a machine that does other things
 RUN = ["dataset=iris", "n_estimators=3", "study=light", "tracking.pictures=false"]
 SWEEP = ["dataset=iris", "n_estimators=2", "study=off", "tracking=lean", "-m", "seed=0,1,2"]
 # What differs between two runs of the same: names that the store draws, times, this process.
@@ -63,6 +63,7 @@ class Server:
                     return
             except OSError:
                 time.sleep(0.5)
+        self.kill()
         pytest.fail((self.folder / "server.log").read_text()[-2000:])
 
     def kill(self) -> None:
