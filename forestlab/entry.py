@@ -6,6 +6,7 @@ whoever presses it again does not wait for that. A reader that has gone, as with
 nothing: what is printed after that is lost.
 """
 
+import errno
 import importlib
 import io
 import os
@@ -17,6 +18,7 @@ from typing import Any, NoReturn, TextIO
 
 STOPPED = 130  # exit code of Ctrl-C
 KILLED = (STOPPED, 143)  # and of SIGTERM
+GONE = (errno.EPIPE, errno.EIO)  # a reader that ended, a terminal that was closed
 PACKAGES = ("numba", "scikit-learn", "mlflow", "hydra-core")  # whose versions are told
 
 
@@ -78,7 +80,9 @@ class _Patient(io.FileIO):
     def write(self, data: Any) -> int:
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except OSError as error:
+            if error.errno not in GONE:
+                raise
             return len(data)
 
 

@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from omegaconf import OmegaConf
 
 from forestlab import config as configs
 from forestlab import datasets
-from forestlab.run import notes, plugins
+from forestlab.run import claims, notes, plugins
 from forestlab.run.making import Job, decided, recipe
 from forestlab.run.measure import Done, fit_and_study
 from forestlab.run.progress import NOW
@@ -35,41 +36,64 @@ class Result(NamedTuple):
     """What the table at the end shows of a run."""
 
     name: str
-    status: str  # FINISHED, FAILED, SKIPPED
+    status: str  # FINISHED, FAILED, SKIPPED, KILLED, CLAIMED
     run_id: str | None
     metrics: dict[str, float]
     where: str = ""  # the store
 
 
-def run(job: Job, shared: Shared, parent: Callable[[], str | None], show: bool) -> Result:
+def run(
+    job: Job, shared: Shared, parent: Callable[[], str | None], show: bool, waits: bool = False
+) -> Result:
     """Do one run, and log it unless tracking is off.
+
+    `parent` gives the id of the sweep's run, or None. With resume=true a job that is logged already
+    is SKIPPED, and one that another process is doing CLAIMED, unless this one `waits` for it.
+    """
+    if job.config.tracking.name == "none":
+        return Result(job.name, "FINISHED", None, _last(fit_and_study(job, show).numbers()))
+    if not job.config.resume:
+        return _trained(job, shared, parent, show)
+    from forestlab import tracking
+
+    store = shared.swept_up(job.config.tracking)
+    tags = identity(job.config, job.data.digest)
+    with claims.claim(tags, store.uri, waits) as is_ours:
+        if not is_ours:
+            return Result(job.name, claims.CLAIMED, None, {}, store.uri)
+        before = finished_before(job, shared)
+        if before is None:
+            running = partial(tracking.find_running, store, job.config, tags)
+            if claims.is_done_elsewhere(running, waits):
+                return Result(job.name, claims.CLAIMED, None, {}, store.uri)
+            before = finished_before(job, shared) if waits else None
+        if before is not None:
+            metrics = dict(before.data.metrics)
+            return Result(job.name, "SKIPPED", before.info.run_id, metrics, store.uri)
+        return _trained(job, shared, parent, show)
+
+
+def _trained(job: Job, shared: Shared, parent: Callable[[], str | None], show: bool) -> Result:
+    """Fit, study and log.
 
     The run is opened in another thread, once the forest is studied or after HEAD_START seconds:
     importing MLflow takes longer than many a fit, and beside it a fit of 0.02 s takes 0.2. A first
     fit of more than HEAD_START seconds shares the machine with that.
-
-    `parent` gives the id of the sweep's run, or None.
     """
-    if job.config.tracking.name == "none":
-        return Result(job.name, "FINISHED", None, _last(fit_and_study(job, show).numbers()))
-    if job.config.resume:
-        before = finished_before(job, shared)
-        if before is not None:
-            metrics, uri = dict(before.data.metrics), shared.store(job.config.tracking).uri
-            return Result(job.name, "SKIPPED", before.info.run_id, metrics, uri)
     is_measured, is_stopped = Event(), Event()
     opened = shared.background.submit(_open_run, job, shared, parent, is_measured, is_stopped)
     try:
-        try:
-            done = fit_and_study(job, show)
-        except (KeyboardInterrupt, SystemExit):
-            is_stopped.set()
-            raise
-        finally:
-            is_measured.set()
-        now.info("opening the store of MLflow")
-        store, run_id = opened.result()
-        numbers = _log(job, store, run_id, done)
+        with claims.heard_of(opened):
+            try:
+                done = fit_and_study(job, show)
+            except (KeyboardInterrupt, SystemExit):
+                is_stopped.set()
+                raise
+            finally:
+                is_measured.set()
+            now.info("opening the store of MLflow")
+            store, run_id = opened.result()
+            numbers = _log(job, store, run_id, done)
     except Exception:
         _end(opened, "FAILED", traceback.format_exc())
         raise
@@ -156,6 +180,7 @@ def _open_run(
 
 
 def _tags(job: Job) -> dict[str, Any]:
+    from forestlab import tracking
     from forestlab.tracking import provenance
 
     config, data = job.config, job.data
@@ -169,6 +194,7 @@ def _tags(job: Job) -> dict[str, Any]:
     if left_open := decided(job):
         tags["auto"] = " ".join(left_open)  # the parameters of which the config says auto
     tags |= provenance.versions() | provenance.code()[0]
+    tags[tracking.BEAT] = f"{time.time():.0f}"  # told again as long as it runs
     return tags | ({"experiment": job.experiment} if job.experiment else {})
 
 

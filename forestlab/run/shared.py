@@ -14,6 +14,7 @@ class Shared:
     def __init__(self) -> None:
         self.shelf = Shelf()
         self._stores: dict[tuple[str, str], Any] = {}
+        self._swept_up: list[Any] = []
 
     def job(self, config: Config, name: str = "", experiment: str | None = None) -> Job:
         """A config made ready to run; raises what is wrong with its data."""
@@ -27,6 +28,16 @@ class Shared:
         if place not in self._stores:
             self._stores[place] = open_store(tracking)
         return self._stores[place]
+
+    def swept_up(self, tracking: TrackingConfig) -> Any:
+        """The same store, where runs of processes that are dead do not seem to run any more."""
+        from forestlab.tracking import sweep_up
+
+        store = self.store(tracking)
+        if store not in self._swept_up:
+            self._swept_up.append(store)
+            sweep_up(store)
+        return store
 
     @cached_property
     def background(self) -> ThreadPoolExecutor:

@@ -39,9 +39,8 @@ class Parent:
         from forestlab import tracking
         from forestlab.tracking import provenance
 
-        store = self.shared.store(self.first.tracking)
-        if self.first.resume:
-            tracking.sweep_up(store)
+        settings = self.first.tracking
+        store = (self.shared.swept_up if self.first.resume else self.shared.store)(settings)
         tags = self.tags | provenance.versions() | provenance.code()[0]
         run_id = tracking.start(store, self.name or "sweep", tags)
         tracking.log_numbers(store, run_id, [], {"sweep": self.name, "n_jobs": self.n_jobs})
@@ -74,12 +73,23 @@ class Parent:
             for r in self.children()
         ]
 
+    def sweep_up(self) -> None:
+        """End as KILLED the runs of processes that are dead."""
+        if self.is_open:
+            from forestlab import tracking
+
+            tracking.sweep_up(self.store)
+
     def finish(self, status: str, results: list[Result]) -> None:
-        """Compare the children and the runs that were skipped for being there, then end."""
+        """Compare the children and the runs that were skipped for being there, then end. No job is
+        at work any more: a run that seems to be is one of a process that was killed."""
         if not self.is_open:
             return
         from forestlab import tracking
 
+        for run in self.children():
+            if run.info.status == "RUNNING":
+                tracking.finish(self.store, run.info.run_id, "KILLED")
         try:
             if self.compares and status != "KILLED":
                 _log_comparison(self, [r.run_id for r in results if r.status == "SKIPPED"])

@@ -1,13 +1,16 @@
 """What is kept of runs, in MLflow, and what they came from."""
 
 from forestlab.tracking.runs import (
+    BEAT,
     NOTE,
     PARENT,
     Store,
     artifact_path,
+    beat,
     children,
     curve,
     find_finished,
+    find_running,
     finish,
     load_model,
     log_dataset,
@@ -23,13 +26,16 @@ from forestlab.tracking.runs import (
 )
 
 __all__ = [
+    "BEAT",
     "NOTE",
     "PARENT",
     "Store",
     "artifact_path",
+    "beat",
     "children",
     "curve",
     "find_finished",
+    "find_running",
     "finish",
     "load_model",
     "log_dataset",
