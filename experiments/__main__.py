@@ -25,6 +25,7 @@ from forestlab.spelling import did_you_mean, most_like
 if TYPE_CHECKING:
     from forestlab.run.shared import Shared
 
+LAUNCHER = ("hydra/launcher=", "hydra.launcher.")  # begin words that say who does the runs
 LONGEST = 64  # letters of what a verdict is about
 
 
@@ -36,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     left_out = _listed(options.without)
+    words = [name for name in options.names if name.lstrip("+").startswith(LAUNCHER)]
+    options.names = [name for name in options.names if name not in words]
     for name in [*options.names, *left_out]:
         if name not in known and name != "all":
             hint = did_you_mean(most_like(name, known), "python -m experiments lists them.")
@@ -47,7 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
     start = time.perf_counter()
     wanted = [*known] if "all" in options.names else [*dict.fromkeys(options.names)]
     wanted = [name for name in wanted if name not in left_out]
-    good = _make_all({name: known[name] for name in wanted}, options.config_dir)
+    words += [f"--config-dir={options.config_dir}"] if options.config_dir else []
+    good = _make_all({name: known[name] for name in wanted}, words)
     if len(good) > 1:
         minutes, seconds = divmod(round(time.perf_counter() - start), 60)
         print(f"{sum(good)} of {len(good)} experiments hold, {minutes} min {seconds} s")
@@ -58,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m experiments",
         description="Make figures and tables of the documents again, from logged runs.",
-        epilog="Without a name, list them.",
+        epilog="Without a name, list them. hydra/launcher=joblib has the runs in processes of "
+        "their own; options of a launcher are given as to forestlab.run.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="an experiment, or all")
     parser.add_argument("--without", metavar="NAME,…", help="leave these out of all")
@@ -79,22 +84,22 @@ def _list(known: dict[str, Any]) -> None:
         print(f"{name:<{width}}  {experiment.DOCUMENT:<{beside}}  {title}")
 
 
-def _make_all(wanted: dict[str, Any], config_dir: str | None) -> list[bool]:
+def _make_all(wanted: dict[str, Any], words: list[str]) -> list[bool]:
     """Make each, also after a failure; whether all is well with it."""
     from forestlab.run.shared import Shared  # late: a list needs none of it
 
     shared = Shared()
-    return [_make(name, wanted[name], shared, config_dir) for name in wanted]
+    return [_make(name, wanted[name], shared, words) for name in wanted]
 
 
-def _make(name: str, experiment, shared: "Shared", config_dir: str | None) -> bool:
+def _make(name: str, experiment, shared: "Shared", words: list[str]) -> bool:
     """Make one, and tell in a line; whether all is well."""
     from experiments._reproduce import RunsFailed, reproduce
     from forestlab.run.mistakes import MISTAKES, one_line
 
     start = time.perf_counter()
     try:
-        made = reproduce(name, experiment, shared, config_dir)
+        made = reproduce(name, experiment, shared, words)
     except (RunsFailed, *MISTAKES) as error:
         print(f"error: {name}: {one_line(error)}", file=sys.stderr)
         return False

@@ -6,6 +6,7 @@ run what the store does not hold → read back → table → picture and verdict
 import contextlib
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,13 +37,13 @@ class RunsFailed(Exception):
     """Not all runs of an experiment are there; forestlab.run has told why."""
 
 
-def reproduce(name: str, experiment, shared: Shared, config_dir: str | None = None) -> Made:
+def reproduce(name: str, experiment, shared: Shared, words: Sequence[str] = ()) -> Made:
     """Make an experiment's files anew, after the runs that are missing.
 
-    `config_dir` has experiment/NAME.yaml, if forestlab's own conf/ has not.
+    `words` of the command line say where experiment/NAME.yaml is, if forestlab's own conf/ has it
+    not, and which launcher does the runs.
     """
-    more = [f"--config-dir={config_dir}"] if config_dir else []
-    runs = logged_runs(name, [f"experiment={name}", *more], shared)
+    runs = logged_runs(name, [f"experiment={name}", *words], shared)
     table = experiment.table(runs)
     verdicts = experiment.judge(table)
     picture = write(name, experiment, runs, table, experiment.draw(table), verdicts)
@@ -60,7 +61,7 @@ def logged_runs(name: str, words: list[str], shared: Shared) -> list[LoggedRun]:
             outcome = run.perform([*words, "resume=true"], shared)
         if outcome.code in STOPPED:
             raise SystemExit(outcome.code)
-        # Results stand in the order of the jobs; those of other processes are not among them.
+        # Results stand in the order of the jobs, if all are known.
         results = outcome.results
         done = results if len(results) == len(jobs) else [None] * len(jobs)
         runs = [

@@ -6,6 +6,7 @@ whoever presses it again does not wait for that. A reader that has gone, as with
 nothing: what is printed after that is lost.
 """
 
+import errno
 import importlib
 import io
 import logging
@@ -20,6 +21,7 @@ from forestlab.masking import scrub
 
 STOPPED = 130  # exit code of Ctrl-C
 KILLED = (STOPPED, 143)  # and of SIGTERM
+GONE = (errno.EPIPE, errno.EIO)  # a reader that ended, a terminal that was closed
 PACKAGES = ("numba", "scikit-learn", "mlflow", "hydra-core")  # whose versions are told
 
 
@@ -82,7 +84,9 @@ class _Patient(io.FileIO):
     def write(self, data: Any) -> int:
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except OSError as error:
+            if error.errno not in GONE:
+                raise
             return len(data)
 
 

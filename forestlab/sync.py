@@ -8,7 +8,6 @@ codes: 0 nothing is left, 1 something is, 2 a mistake.
 """
 
 import argparse
-import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -174,15 +173,14 @@ class Sync:
                 self.parents[key] = store, above
 
     def _close(self, store: "Store", run_id: str) -> None:
-        """End a sweep's run whose process was killed, if it was one of this machine's."""
+        """End a sweep's run whose process is known to be dead."""
         from forestlab import tracking
         from forestlab.tracking import journal, runs
 
         try:
             run = store.client.get_run(run_id)
             tags = run.data.tags
-            is_ours = run.info.status == "RUNNING" and tags.get("host") == socket.gethostname()
-            if not is_ours or runs.is_alive(int(tags.get("pid", 0))):
+            if run.info.status != "RUNNING" or not runs.is_dead(tags):
                 return
             if journal.waiting_below(self.folder, tags.get(journal.KEY, ""), run_id):
                 return

@@ -55,7 +55,12 @@ def parser() -> Parser:
     record.add_argument("--update", action="store_true", help="overwrite, and tell what changed")
 
     check = commands.add_parser("check", parents=[common, folder], help="compare with baselines")
-    check.add_argument("names", nargs="*", metavar="NAME", help="default: all in the folder")
+    check.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="default: all in the folder; hydra/launcher=joblib has runs in processes of their own",
+    )
     which = check.add_mutually_exclusive_group()
     which.add_argument(
         "--run",

@@ -1,6 +1,7 @@
 """Checking: the runs of a baseline's configs, found or made, against what was recorded."""
 
 import os
+from argparse import Namespace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from forestlab.run import plugins
 from forestlab.run.batch import Batch, run_jobs, sigterm_ends
 from forestlab.spelling import did_you_mean, most_like
 
+LAUNCHER = ("hydra/launcher=", "hydra.launcher.")  # begin words that say who does the runs
+
 
 class Place(NamedTuple):
     """Where runs are looked for and logged."""
@@ -20,6 +23,7 @@ class Place(NamedTuple):
     store: Any
     tracking: TrackingConfig
     shared: Any = None  # run.shared.Shared, unless nothing is to be run
+    launcher: Namespace | None = None  # that has the runs in other processes
 
 
 class Wanted(NamedTuple):
@@ -40,8 +44,13 @@ class Checked(NamedTuple):
 
 def check(options) -> int:
     """Check each baseline that was named, or all."""
+    from forestlab.run.launching import options_of_launcher
+
+    words = [name for name in options.names if name.lstrip("+").startswith(LAUNCHER)]
+    options.names = [name for name in options.names if name not in words]
     baselines = {path.stem: file.load(path) for path in _paths(options)}
-    place = _place(options)
+    launcher = options_of_launcher(words) if words else None
+    place = _place(options)._replace(launcher=launcher)
     with sigterm_ends():
         outcomes = {name: _check(name, old, place, options.run) for name, old in baselines.items()}
     for name, outcome in outcomes.items():
@@ -134,6 +143,7 @@ def _find(store, wanted: Wanted, mode: str) -> Logged | None:
 
 def _run_all(name: str, todo: list[Wanted], place: Place) -> tuple[dict[str, Logged], list[Row]]:
     """Run configs, as children of one run; what they logged, and rows for those that could not."""
+    from forestlab.run.launching import launch
     from forestlab.run.sweep import Parent
 
     first = runs.config_of(todo[0].config, place.tracking)
@@ -142,19 +152,26 @@ def _run_all(name: str, todo: list[Wanted], place: Place) -> tuple[dict[str, Log
     rows: dict[str, Row] = {}
 
     def start() -> None:
+        given = []
         for wanted in todo:
             config = runs.config_of(wanted.config, place.tracking)
             row = _other_data(wanted, config, place.shared.shelf)
-            if row is None:
-                batch.do(config, wanted.label)
-            else:
+            if row is not None:
                 rows[wanted.label] = row
                 batch.refuse(wanted.label)
+            elif place.launcher is None:
+                batch.do(config, wanted.label)
+            else:
+                given.append((config, wanted.label))
+        if given and place.launcher is not None:
+            launch(batch, place.launcher, [[]] * len(given), given)
 
     run_jobs(batch, start)
     made: dict[str, Logged] = {}
-    for wanted, result in zip(todo, batch.results, strict=True):
-        if result.run_id is None:
+    results = {result.name: result for result in batch.results}
+    for wanted in todo:
+        result = results.get(wanted.label)
+        if result is None or result.run_id is None:
             rows.setdefault(wanted.label, whole_run(wanted.label, "failed"))
         else:
             run = place.store.client.get_run(result.run_id)

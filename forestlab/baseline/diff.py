@@ -9,7 +9,7 @@ from forestlab.baseline.groups import is_time
 from forestlab.baseline.tables import number
 from forestlab.run.tables import in_columns
 
-UNTOLD = ("mlflow.", "pid")  # tags that differ between any two runs
+UNTOLD = ("mlflow.", "pid", "process", "heartbeat")  # tags that differ between any two runs
 TOLD = ("mlflow.source.git.commit",)
 LONGEST = 40  # characters of a parameter or a tag
 

@@ -4,6 +4,7 @@ the result that it gives."""
 import ast
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -24,10 +25,17 @@ FOUND_BY = ("dataset.path", "dataset.delimiter", "dataset.decimal")  # data that
 LONGEST_PARAM = 6000  # letters of a parameter that MLflow keeps
 
 
+def quieten() -> None:
+    """Have Hydra not warn that conf/hydra/launcher/x.yaml is called as the launcher's own, which it
+    is merged into: that is meant, and each file has all it needs by itself."""
+    warnings.filterwarnings("ignore", r"\s*'hydra/launcher/\w+' is validated", UserWarning)
+
+
 def register() -> None:
     """Make the schema known to Hydra, and the resolver that its folders use."""
     from hydra.core.config_store import ConfigStore
 
+    quieten()
     ConfigStore.instance().store(name="base", node=schema())
     flat_defaults.cache_clear()
     OmegaConf.register_new_resolver("forestlab_home", lambda: str(home()), replace=True)

@@ -10,7 +10,14 @@ log        what a run says: to the journal, then to the store
 job        one run, from its data to its log
 shared     what the jobs of a process share
 batch      many jobs: each done or failed, and seen to an end
+claims     which of several commands does a job
 sweep      their parent run
+launching  jobs in other processes, by a launcher of Hydra's
+engines    what each launcher shares out, and needs
+errand     a job there
+ledger     where it tells what it does
+following  who reads that, and tells a person
+naming     what a job is called
 terminal   what a person sees
 progress   the line of it that says what happens now
 tables     that fit its window

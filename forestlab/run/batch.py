@@ -1,6 +1,7 @@
 """The jobs of one command: done one after the other or as Hydra calls for them, and seen to an end.
 
-A job that fails is FAILED and the others go on; Ctrl-C and SIGTERM end the sweep's run as KILLED.
+A job that fails is FAILED and the others go on; Ctrl-C, SIGTERM and SIGHUP end the sweep's run as
+KILLED. A job that another command is doing is left for the end, and waited for there.
 """
 
 import gc
@@ -58,6 +59,8 @@ class Batch:
         self.results: list[Result] = []
         self._shared = shared
         self._watch: Watch | None = None
+        # What other processes do: its place among the results, and the arguments of `do`.
+        self._left: list[tuple[int, tuple[Config, str, str | None]]] = []
         self._shown: set[str] = set()  # digests of data whose columns, and notes that, were shown
 
     @property
@@ -78,35 +81,76 @@ class Batch:
         run_id = self.parent_id()
         return {"run_id": run_id} if run_id else None
 
-    def do(self, config: Config, name: str, experiment: str | None = None) -> "Result":
-        """One job: its result is kept, whatever comes of it."""
-        from forestlab.run import job, progress, terminal
+    def do(
+        self, config: Config, name: str, experiment: str | None = None, waits: bool = False
+    ) -> "Result":
+        """One job: its result is kept, whatever comes of it. If another process is doing it, it is
+        left for the end, unless its result is needed at once."""
+        from forestlab.run.claims import CLAIMED
 
         if len(self.results) < 2:
             gc.freeze()  # what starting up and the first job import is not looked through again
         gc.enable()
-        progress.listen(progress.LINE)
-        self._watch = self._watch or terminal.Watch(self.n_jobs)
-        self._watch.begin(name, len(self.results))
         try:
-            wanted = self.shared.job(config, name, experiment)
-            self._show_columns(wanted)
-            self._show_notes(config)
-            to_do = wanted, self.shared, self.parent_id, progress.is_terminal(), self.above
-            result = job.run(*to_do)
-        except Exception as error:
-            result = job.Result(name, "FAILED", None, {})
-            if is_full(error):
-                self.results.append(result)
-                raise  # nothing can be kept of the others either
-            logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file
-            terminal.failed(name, error)
+            result = self.done(config, name, experiment, waits)
+        except Exception:
+            self.refuse(name)
+            raise
+        if result.status == CLAIMED:
+            self._left.append((len(self.results), (config, name, experiment)))
         self.results.append(result)
-        self._watch.done(result, len(self.results))
+        self._tell_done(result)
         return result
 
-    def _show_columns(self, wanted: "Job") -> None:
-        """Tell, once for each table of a user's own, what its columns are taken for."""
+    def do_what_is_left(self) -> None:
+        """The jobs that other processes were doing: most of these are done by now."""
+        for place, (config, name, experiment) in self._left:
+            self.results[place] = self.done(config, name, experiment, waits=True)
+            self._tell_done(self.results[place])
+        self._left.clear()
+
+    def done(
+        self, config: Config, name: str, experiment: str | None, waits: bool = False
+    ) -> "Result":
+        """What comes of a job; `waits`: for another process that does it. Raises what a full disk
+        does: nothing can be kept of other jobs either."""
+        from forestlab.run import job, progress, terminal
+
+        progress.listen(progress.LINE)
+        self._watch = self._watch or terminal.Watch(self.n_jobs)
+        self._watch.begin(name, self.n_done)
+        try:
+            wanted = self.shared.job(config, name, experiment)
+            self.show(wanted)
+            show = progress.is_terminal()
+            return job.run(wanted, self.shared, self.parent_id, show, self.above, waits)
+        except Exception as error:
+            if is_full(error):
+                raise
+            logging.getLogger("failed").exception("failed: %s", name)  # into the job's log file
+            self.tell_failed(name, error)
+            return job.Result(name, "FAILED", None, {})
+
+    @property
+    def n_done(self) -> int:
+        from forestlab.run.claims import CLAIMED
+
+        return sum(result.status != CLAIMED for result in self.results)
+
+    def tell_failed(self, name: str, error: Exception) -> None:
+        from forestlab.run import terminal
+
+        terminal.say_failed(terminal.failure(name, error))
+
+    def _tell_done(self, result: "Result") -> None:
+        from forestlab.run.claims import CLAIMED
+
+        if self._watch is not None and result.status != CLAIMED:
+            self._watch.done(result, self.n_done)
+
+    def show(self, wanted: "Job") -> None:
+        """Tell, once for each table of a user's own, what its columns are taken for; and once which
+        numbers are not those of rows that took no part."""
         from forestlab import datasets
         from forestlab.run import terminal
 
@@ -115,10 +159,7 @@ class Batch:
             self._shown.add(data.digest)
             found, notes = datasets.columns_of(data.dataset.frame), data.dataset.notes
             terminal.columns(found, len(data.y), notes)
-
-    def _show_notes(self, config: Config) -> None:
-        """Tell once which numbers are not those of rows that took no part."""
-        for note in notes_on(config):
+        for note in notes_on(wanted.config):
             if note not in self._shown:
                 self._shown.add(note)
                 logging.getLogger("forestlab").warning(note)
@@ -131,23 +172,28 @@ class Batch:
 
     def has_failed(self) -> bool:
         """Whether a job failed, in this process or another."""
-        if any(result.status == "FAILED" for result in self.results):
+        if any(result.status in ("FAILED", "KILLED") for result in self.results):
             return True
         return self.parent is not None and self.parent.any_failed()
 
 
 @contextmanager
 def sigterm_ends() -> Iterator[None]:
-    """Let SIGTERM end what runs as an exception does, so that runs are marked as KILLED."""
+    """Let SIGTERM end what runs as an exception does, so that runs are marked as KILLED; and SIGHUP
+    of a terminal that is closed, unless nohup has switched it off."""
 
     def terminate(signum, frame):
         raise SystemExit(TERMINATED)
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    wanted = [signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        wanted.append(signal.SIGHUP)
+    before = {name: signal.signal(name, terminate) for name in wanted}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for name, handler in before.items():
+            signal.signal(name, handler)
 
 
 def run_jobs(batch: Batch, start: Callable[[], None]) -> str:
@@ -182,6 +228,7 @@ def _seen_to_an_end(batch: Batch, start: Callable[[], None]) -> str:
     status = "FAILED"
     try:
         start()
+        batch.do_what_is_left()
         status = "FAILED" if batch.has_failed() else "FINISHED"
     except KeyboardInterrupt:
         status = "KILLED"

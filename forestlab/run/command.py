@@ -8,25 +8,23 @@
 A sweep is a parent run with its children beneath. An experiment's sweep may be several products,
 one in each line of its `sweeps`. Before anything is logged the jobs (of a large
 sweep the first ones) are composed and checked, so a mistake costs one line and exit code 2. A job
-that fails is marked FAILED, the others go on, and the exit code is 1; Ctrl-C and SIGTERM end the
-runs as KILLED. What a store does not take is kept in the journal for `forestlab sync`, and the exit
-code is 3.
+that fails is marked FAILED, the others go on, and the exit code is 1; Ctrl-C, SIGTERM and SIGHUP
+end the runs as KILLED. What a store does not take is kept in the journal for `forestlab sync`, and
+the exit code is 3.
 """
 
 import gc
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import hydra
 from hydra._internal.callbacks import Callbacks
 from hydra.core.hydra_config import HydraConfig
-from hydra.core.override_parser.types import ChoiceSweep, Override
+from hydra.core.override_parser.types import ChoiceSweep
 from hydra.core.utils import configure_log, run_job
 from hydra.types import HydraContext, RunMode
 from omegaconf import OmegaConf, open_dict
@@ -37,17 +35,16 @@ from forestlab.entry import STOPPED, version
 from forestlab.run import plugins
 from forestlab.run.batch import TERMINATED, Batch, run_jobs, sigterm_ends
 from forestlab.run.mistakes import MISTAKES, one_line
-from forestlab.run.plan import MOST_CHECKED, Work, is_told, options_of, parsed, plan, told
+from forestlab.run.naming import job_name
+from forestlab.run.plan import MOST_CHECKED, Work, options_of, parsed, plan
 from forestlab.run.progress import LINE
 
 if TYPE_CHECKING:  # late: they import numba
     from forestlab.run.job import Result
     from forestlab.run.shared import Shared
 
-# How jobs in other processes know of their sweep: the parent run, and the keys that vary.
-PARENT_VARIABLE, SWEPT_VARIABLE = "FORESTLAB_PARENT_RUN", "FORESTLAB_SWEPT"
-TOLD_FIRST = ("model", "dataset", "dataset.path", "dataset.openml_name")  # in a job's name
 KEPT = 3  # exit code: all is done, and some of it is in the journal, not in the store
+DONE = ("FINISHED", "SKIPPED", "FAILED", "KEPT")
 HYDRAS_OWN = ("help", "hydra_help", "info", "cfg", "shell_completion")  # flags that train nothing
 
 
@@ -99,7 +96,7 @@ def _perform(arguments: list[str], shared: "Shared | None") -> Performed:
         return Performed(2)
     except KeyboardInterrupt:
         return Performed(STOPPED)
-    code = _run(batch, lambda: _start(todo, batch, words), arguments)
+    code = _run(batch, lambda: _start(todo, batch, options, words), arguments)
     return Performed(code, batch.results)
 
 
@@ -214,40 +211,52 @@ def _tell_stopped(batch: Batch, arguments: Sequence[str]) -> None:
     from forestlab.run import terminal
 
     is_kept = batch.parent is not None and batch.parent.is_open
-    n_done = len(batch.results) if batch.results else 0
+    n_done = sum(result.status in DONE for result in batch.results)
     terminal.killed(n_done, batch.n_jobs, arguments if is_kept else ())
     terminal.kept(batch.results, batch.parent)
 
 
-def _start(todo: Work, batch: Batch, words: list[str]) -> None:
+def _start(todo: Work, batch: Batch, options: Namespace, words: list[str]) -> None:
     """Jobs of `sweeps` run here, one after the other: Hydra would compose each of them twice, which
-    takes longer than a small run (0.3 s of 0.5). Other launchers and sweepers get all the products.
-    """
+    takes longer than a small run (0.3 s of 0.5)."""
     if todo.overrides:
         for config, overrides in zip(todo.configs, todo.overrides, strict=True):
             batch.do(config, job_name(config, overrides, batch.swept), todo.experiment)
-        return
-    task = Task(batch)
-    if not todo.is_sweep:
-        _run_once(task, todo.whole)
-        return
-    with _told_to_others(batch) if todo.launcher != "basic" else nullcontext():
-        for number, product in enumerate(todo.products):
-            apart = f"hydra.sweep.subdir={number}-${{hydra.job.num}}"
-            more = [*product, apart] if len(todo.products) > 1 else product
-            _call_hydra(task, options_of(["-m", *words, *todo.hidden, *more])[1])
+    elif not todo.is_sweep:
+        _run_once(Task(batch), todo.whole)
+    elif todo.launcher == "basic":
+        for product in _products(todo):
+            _call_hydra(Task(batch), options_of(["-m", *words, *product])[1])
+    else:
+        _start_elsewhere(todo, batch, options, words)
 
 
-@contextmanager
-def _told_to_others(batch: Batch) -> Iterator[None]:
-    """While this lasts, processes that are started hear of the sweep through the environment."""
-    told_them = {PARENT_VARIABLE: batch.parent_id() or "", SWEPT_VARIABLE: ",".join(batch.swept)}
-    os.environ.update(told_them)
-    try:
-        yield
-    finally:
-        for variable in told_them:
-            del os.environ[variable]
+def _products(todo: Work) -> list[list[str]]:
+    """The overrides of each multirun of Hydra's, whose folders are apart."""
+    if len(todo.products) == 1:
+        return [[*todo.hidden, *todo.products[0]]]
+    apart = "hydra.sweep.subdir={}-${{hydra.job.num}}"
+    return [
+        [*todo.hidden, *product, apart.format(number)]
+        for number, product in enumerate(todo.products)
+    ]
+
+
+def _start_elsewhere(todo: Work, batch: Batch, options: Namespace, words: list[str]) -> None:
+    """By another launcher: all jobs together, unless a sweeper decides on them one by one."""
+    from forestlab.run.errand import Errand
+    from forestlab.run.launching import followed, launch
+
+    for config in todo.configs[:MOST_CHECKED]:
+        batch.show(batch.shared.job(config))
+    if todo.jobs:
+        launch(batch, options, todo.jobs)
+        return
+    for product in _products(todo):
+        with followed(batch, todo.whole.hydra, options, todo.n_jobs) as (told, following):
+            errand = Errand(told._replace(waits=True))  # it goes by what comes of a job
+            _call_hydra(errand, options_of(["-m", *words, *product])[1])
+            following.settle(waits=False)
 
 
 def _run_once(task: "Task", whole: Any) -> None:
@@ -265,7 +274,7 @@ def _run_once(task: "Task", whole: Any) -> None:
     done.return_value  # noqa: B018 - raises what the job raised
 
 
-def _call_hydra(task: "Task", words: list[str]) -> None:
+def _call_hydra(task: Callable, words: list[str]) -> None:
     """Let Hydra read the words and call `task`; what it raises is not reported by it."""
     os.environ["HYDRA_FULL_ERROR"] = "1"
     folder, before = str(configs.conf_folder()), sys.argv
@@ -277,7 +286,7 @@ def _call_hydra(task: "Task", words: list[str]) -> None:
 
 
 class Task:
-    """What Hydra calls for each job. It goes to another process without what this one shares."""
+    """What Hydra calls for each job in this process."""
 
     def __init__(self, batch: Batch):
         self.batch = batch
@@ -288,34 +297,8 @@ class Task:
         plugins.load(config.plugins, known.runtime.cwd)
         config = configs.settled(config, known.mode == RunMode.MULTIRUN)
         name = job_name(config, parsed(known.overrides.task), self.batch.swept)
-        result = self.batch.do(config, name, known.runtime.choices.get("experiment"))
+        waits = "basic_sweeper" not in known.sweeper._target_  # it goes by what comes of a job
+        result = self.batch.do(config, name, known.runtime.choices.get("experiment"), waits)
         from forestlab.run.job import main_value
 
         return main_value(result)
-
-    def __reduce__(self):
-        return _task_of_launcher, ()
-
-
-@cache  # its jobs share data as long as the process lives
-def _task_of_launcher() -> Task:
-    """The task in a process that a launcher started."""
-    swept = os.environ.get(SWEPT_VARIABLE, "")
-    return Task(_BatchOfLauncher(swept=swept.split(",") if swept else ()))
-
-
-class _BatchOfLauncher(Batch):
-    def parent_id(self) -> str | None:
-        return os.environ.get(PARENT_VARIABLE)
-
-
-def job_name(config: Config, overrides: Sequence[Override], swept: Sequence[str] = ()) -> str:
-    """The model, the data set, and what was said beyond them: in a sweep what varies in it."""
-    more = {
-        override.key_or_group: told(override)  # the last word on a key counts
-        for override in overrides
-        if is_told(override)
-        and override.key_or_group not in TOLD_FIRST
-        and (not swept or override.key_or_group in swept)
-    }
-    return " ".join([config.model.name, configs.data_name(config.dataset), *more.values()])

@@ -8,12 +8,13 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
+from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
 
 from forestlab import config as configs
 from forestlab.masking import first_line, scrub
-from forestlab.run import log
+from forestlab.run import claims, log
 from forestlab.run.log import identity, last_of
 from forestlab.run.making import Job
 from forestlab.run.measure import fit_and_study
@@ -30,7 +31,9 @@ class Result(NamedTuple):
     """What the table at the end shows of a run."""
 
     name: str
-    status: str  # FINISHED, FAILED, SKIPPED; KEPT: done, and in the journal until the store has it
+    # FINISHED, FAILED, SKIPPED, KILLED; CLAIMED: another process does it; KEPT: done, and in the
+    # journal until the store has it
+    status: str
     run_id: str | None
     metrics: dict[str, float]
     where: str = ""  # the store
@@ -43,47 +46,61 @@ def run(
     parent: Callable[[], str | None],
     show: bool,
     above: Callable[[], dict[str, Any] | None] = lambda: None,
+    waits: bool = False,
 ) -> Result:
     """Do one run, and log it unless tracking is off.
+
+    `parent` gives the id of the sweep's run, or None; `above` what finds or makes that run later,
+    if it cannot be had now. With resume=true a job that is logged already is SKIPPED, and one that
+    another process is doing CLAIMED, unless this one `waits` for it.
+    """
+    if job.config.tracking.name == "none":
+        return Result(job.name, "FINISHED", None, last_of(fit_and_study(job, show).numbers()))
+    if not job.config.resume:
+        return _trained(job, shared, parent, show, above)
+    tags, where = identity(job.config, job.data.digest), configs.store_uri(job.config.tracking)
+    with claims.claim(tags, where, waits) as is_ours:
+        if not is_ours:
+            return Result(job.name, claims.CLAIMED, None, {})
+        before = _waiting(job) or _asked(job, shared, waits)
+        return before or _trained(job, shared, parent, show, above)
+
+
+def _trained(
+    job: Job,
+    shared: Shared,
+    parent: Callable[[], str | None],
+    show: bool,
+    above: Callable[[], dict[str, Any] | None],
+) -> Result:
+    """Fit, study and log.
 
     The run is opened in another thread, once the forest is studied or after HEAD_START seconds:
     importing MLflow takes longer than many a fit, and beside it a fit of 0.02 s takes 0.2. A first
     fit of more than HEAD_START seconds shares the machine with that.
-
-    `parent` gives the id of the sweep's run, or None; `above` what finds or makes that run later,
-    if it cannot be had now.
     """
-    if job.config.tracking.name == "none":
-        return Result(job.name, "FINISHED", None, last_of(fit_and_study(job, show).numbers()))
-    if job.config.resume:
-        kept = _waiting(job)
-        if kept is not None:
-            return kept
-        before = _asked(job, shared)
-        if before is not None:
-            metrics, uri = dict(before.data.metrics), shared.store(job.config.tracking).uri
-            return Result(job.name, "SKIPPED", before.info.run_id, metrics, uri)
     is_measured, is_stopped = Event(), Event()
     opening = log.Opening(uuid.uuid4().hex, int(time.time() * 1000), above)
     to_open = job, shared, parent, opening, is_measured, is_stopped
     opened = shared.background.submit(_open_run, *to_open)
-    try:
+    with claims.heard_of(opened):
         try:
-            done = fit_and_study(job, show)
-        except (KeyboardInterrupt, SystemExit):
-            is_stopped.set()
+            try:
+                done = fit_and_study(job, show)
+            except (KeyboardInterrupt, SystemExit):
+                is_stopped.set()
+                raise
+            finally:
+                is_measured.set()
+            waiting, numbers = log.written(job, done, opening)
+        except Exception:
+            _end(opened, "FAILED", traceback.format_exc())
             raise
-        finally:
-            is_measured.set()
-        waiting, numbers = log.written(job, done, opening)
-    except Exception:
-        _end(opened, "FAILED", traceback.format_exc())
-        raise
-    except BaseException:  # Ctrl-C, SIGTERM
-        now.info("stopping: the run is ended as KILLED; Ctrl-C again does not wait for that")
-        _end(opened, "KILLED")
-        raise
-    return _sent(job, shared, opened, waiting, numbers)
+        except BaseException:  # Ctrl-C, SIGTERM
+            now.info("stopping: the run is ended as KILLED; Ctrl-C again does not wait for that")
+            _end(opened, "KILLED")
+            raise
+        return _sent(job, shared, opened, waiting, numbers)
 
 
 def main_value(result: Result) -> float | None:
@@ -97,15 +114,31 @@ def main_value(result: Result) -> float | None:
 # ---- which result ------------------------------------------------------------------------------
 
 
-def _asked(job: Job, shared: Shared):
-    """As `finished_before`; a store that does not answer is no reason not to do a run."""
+def _asked(job: Job, shared: Shared, waits: bool) -> Result | None:
+    """What the store has of a job; one that does not answer is no reason not to do it."""
     try:
-        return finished_before(job, shared)
+        return _logged(job, shared, waits)
     except Exception as error:
         shared.failed(job.config.tracking)
         told = "resume=true: the store cannot be asked whether %s is there, so it is done: %s"
         logging.getLogger("forestlab").warning(told, job.name, first_line(error))
         return None
+
+
+def _logged(job: Job, shared: Shared, waits: bool) -> Result | None:
+    """A job that is in the store, or that a process elsewhere does; if `waits`, when it is done."""
+    from forestlab import tracking
+
+    store, before = shared.swept_up(job.config.tracking), finished_before(job, shared)
+    if before is None:
+        tags = identity(job.config, job.data.digest)
+        running = partial(tracking.find_running, store, job.config, tags)
+        if claims.is_done_elsewhere(running, waits):
+            return Result(job.name, claims.CLAIMED, None, {}, store.uri)
+        before = finished_before(job, shared) if waits else None
+    if before is None:
+        return None
+    return Result(job.name, "SKIPPED", before.info.run_id, dict(before.data.metrics), store.uri)
 
 
 def _waiting(job: Job) -> Result | None:

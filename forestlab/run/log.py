@@ -146,6 +146,7 @@ def identity(config: configs.Config, digest: str) -> dict[str, str]:
 
 
 def _tags(job: Job) -> dict[str, Any]:
+    from forestlab import tracking
     from forestlab.tracking import provenance
 
     config, data = job.config, job.data
@@ -159,6 +160,7 @@ def _tags(job: Job) -> dict[str, Any]:
     if left_open := decided(job):
         tags["auto"] = " ".join(left_open)  # the parameters of which the config says auto
     tags |= provenance.versions() | provenance.code()[0]
+    tags[tracking.BEAT] = f"{time.time():.0f}"  # told again as long as it runs
     return tags | ({"experiment": job.experiment} if job.experiment else {})
 
 

@@ -21,12 +21,12 @@ NOISE = (
 # Choices that Hydra has once a package is installed.
 PACKAGES = {
     "hydra/launcher": {
-        "joblib": "hydra-joblib-launcher",
-        "ray": "hydra-ray-launcher",
+        "joblib": '"forestlab[joblib]"',
+        "ray": '"forestlab[ray]"',
         "ray_aws": "hydra-ray-launcher",
         "rq": "hydra-rq-launcher",
-        "submitit_local": "hydra-submitit-launcher",
-        "submitit_slurm": "hydra-submitit-launcher",
+        "submitit_local": '"forestlab[submitit]"',
+        "submitit_slurm": '"forestlab[submitit]"',
     },
     "hydra/sweeper": {
         "ax": "hydra-ax-sweeper",
@@ -100,13 +100,18 @@ def _nearest(end: str, names: dict[str, list[str]]) -> list[str]:
     return names[near] if near else []
 
 
+def not_installed(group: str, name: str) -> str:
+    """That a choice of Hydra's needs a package."""
+    return f"{group}={name} is not installed: pip install {PACKAGES[group][name]}."
+
+
 def no_choice(group: str, name: str, there: list[str]) -> str:
     """That a group has no such choice, and which it has or what to install for it."""
     packages = PACKAGES.get(group, {})
     if name in there:  # a file of one's own
         return f"{group}={name} is read as a number: call it {name}.yaml with a letter before."
     if name in packages:
-        return f"{group}={name} is not installed: pip install {packages[name]}."
+        return not_installed(group, name)
     options = f": choose {', '.join(there)}" if there else ""
     more = ", ".join(other for other in packages if other not in there)
     return f"there is no {group}={name}{options}{f', or install one of {more}' if more else ''}."

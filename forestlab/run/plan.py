@@ -52,7 +52,8 @@ class Work(NamedTuple):
     experiment: str | None = None
     products: Sequence[list[str]] = ([],)  # overrides to add, for each of Hydra's multiruns
     overrides: Sequence[Sequence[Override]] = ()  # of the jobs, if they run here without Hydra
-    whole: Any = None  # of one job, the config with Hydra's own part, not looked up
+    jobs: Sequence[Sequence[str]] = ()  # overrides of the jobs as words, for another launcher
+    whole: Any = None  # the config of the plain overrides with Hydra's own part, not looked up
     hidden: Sequence[str] = ()  # overrides by which a password that a file has is not shown
 
 
@@ -102,7 +103,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 @contextmanager
-def _hydra_with(config_dir: str | None) -> Iterator[ConfigLoaderImpl]:
+def hydra_with(config_dir: str | None) -> Iterator[ConfigLoaderImpl]:
     """Hydra, ready to compose from forestlab's configs and a person's own."""
     folder = str(configs.conf_folder())
     with initialize_config_dir(folder, job_name=JOB_NAME, version_base="1.3"):
@@ -131,6 +132,11 @@ def parsed(words: Sequence[str], loader: ConfigLoaderImpl | None = None) -> list
     return found
 
 
+def said(words: Sequence[str]) -> set[str]:
+    """The keys of overrides."""
+    return {override.key_or_group for override in parsed(words)}
+
+
 def told(override: Override) -> str:
     """An override as a person reads it: without Hydra's prefixes and escapes."""
     if override.is_delete():
@@ -138,6 +144,11 @@ def told(override: Override) -> str:
     value = override.value()
     shown = value if isinstance(value, str) else override.get_value_element_as_str()
     return f"{override.key_or_group}={shown}"
+
+
+def is_basic(hydra: Any) -> bool:
+    """Whether Hydra's own launcher is chosen, which runs jobs here, one after the other."""
+    return "basic_launcher" in hydra.launcher._target_
 
 
 def is_told(override: Override) -> bool:
@@ -150,7 +161,7 @@ def is_told(override: Override) -> bool:
 
 def plan(options: Namespace, most: int | None = MOST_CHECKED) -> Work:
     """What the command line asks for; of a sweep by Hydra at most so many jobs are composed."""
-    with _hydra_with(options.config_dir) as loader:
+    with hydra_with(options.config_dir) as loader:
         given = parsed(options.overrides, loader)
         swept = [override for override in given if override.is_sweep_override()]
         if any(override.key_or_group == "experiment" for override in swept):
@@ -173,16 +184,17 @@ def _plan_sweep(composer: "_Composer", given: list[Override], loader, most: int 
     lines = [shared + product for product in products]
     swept = [o for line in lines for o in line if o.is_sweep_override()]
     for override in (*swept, *itertools.chain(*products)):
-        if override.key_or_group.startswith(("hydra.", "hydra/")):  # no job's own, and not checked
+        if _is_hydras(override):  # no job's own, and not checked
             raise ConfigError(f"{override.input_line}: options of Hydra are one for all jobs.")
     words = [str(o.input_line).lstrip("+") for o in shared if is_told(o)]
     planned = Work(
+        whole=composer.whole,
         configs=[configs.settled(copy.deepcopy(base), True)],
         n_jobs=1,
         is_sweep=True,
         swept=[o.key_or_group for o in itertools.chain(swept, *products)],
         name=" ".join(word.removeprefix("experiment=") for word in words),
-        launcher="basic" if "basic_launcher" in settings.launcher._target_ else "other",
+        launcher="basic" if is_basic(settings) else "other",
         experiment=settings.runtime.choices.get("experiment"),
         hidden=composer.hidden,
         products=[[str(o.input_line) for o in product] for product in products],
@@ -193,7 +205,21 @@ def _plan_sweep(composer: "_Composer", given: list[Override], loader, most: int 
     jobs = [job for line in lines for job in _product(line)]
     is_here = base.sweeps is not None and planned.launcher == "basic"
     composed = [composer.config_of(job) for job in (jobs if is_here else jobs[:most])]
-    return planned._replace(configs=composed, n_jobs=len(jobs), overrides=jobs if is_here else ())
+    planned = planned._replace(configs=composed, n_jobs=len(jobs))
+    if planned.launcher == "basic":
+        return planned._replace(overrides=jobs if is_here else ())
+    return planned._replace(jobs=[[_word(o) for o in job if not _is_hydras(o)] for job in jobs])
+
+
+def _is_hydras(override: Override) -> bool:
+    return override.key_or_group.startswith(("hydra.", "hydra/"))
+
+
+def _word(override: Override) -> str:
+    """An override of a job as text, which reads as the same value."""
+    if override.is_delete():
+        return str(override.input_line)
+    return f"{override.get_key_element()}={override.get_value_element_as_str()}"
 
 
 def _products(sweeps, given: list[Override], loader) -> list[list[Override]]:

@@ -15,6 +15,7 @@ class Shared:
         self.shelf = Shelf()
         self._stores: dict[tuple[str, str], Any] = {}
         self._failed: set[tuple[str, str]] = set()
+        self._swept_up: list[Any] = []
 
     def job(self, config: Config, name: str = "", experiment: str | None = None) -> Job:
         """A config made ready to run; raises what is wrong with its data."""
@@ -36,6 +37,16 @@ class Shared:
     def failed(self, tracking: TrackingConfig) -> None:
         """A store did not take what it was sent."""
         self._failed.add((store_uri(tracking), tracking.experiment))
+
+    def swept_up(self, tracking: TrackingConfig) -> Any:
+        """The same store, where runs of processes that are dead do not seem to run any more."""
+        from forestlab.tracking import sweep_up
+
+        store = self.store(tracking)
+        if store not in self._swept_up:
+            self._swept_up.append(store)
+            sweep_up(store)
+        return store
 
     @cached_property
     def background(self) -> ThreadPoolExecutor:

@@ -6,6 +6,7 @@ The comparison is read back from the store, so it also holds what other processe
 import tempfile
 import time
 import uuid
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,8 @@ class Parent:
         """(store, run id)."""
         from forestlab import tracking
 
-        store = self.shared.store(self.first.tracking)
-        if self.first.resume:
-            tracking.sweep_up(store)
+        settings = self.first.tracking
+        store = (self.shared.swept_up if self.first.resume else self.shared.store)(settings)
         run_id = tracking.parent_of(store, self.record, configs.journal())
         self.is_open = True
         return store, run_id
@@ -108,6 +108,13 @@ class Parent:
             for said in waiting.values()
         ]
 
+    def sweep_up(self) -> None:
+        """End as KILLED the runs of processes that are dead."""
+        if self.is_open:
+            from forestlab import tracking
+
+            tracking.sweep_up(self.store)
+
     def _waiting(self) -> list:
         """What the journal holds of the jobs, as journal.Said."""
         if not self.is_open:
@@ -126,6 +133,7 @@ class Parent:
             return
         from forestlab import tracking
 
+        self._end_lost()
         waiting = self._entry(status, [r.run_id for r in results if r.status == "SKIPPED"])
         try:
             self.why = end(self.store, self.run_id, waiting.said, waiting.path.parent)
@@ -139,6 +147,17 @@ class Parent:
             waiting.release()
             raise
         (waiting.release if self.why else waiting.remove)()
+
+    def _end_lost(self) -> None:
+        """No job is at work any more: a run that seems to be, and of which the journal holds
+        nothing, is one of a process that was killed."""
+        from forestlab import tracking
+
+        waiting = {said.key for said in self._waiting()}
+        for run in self._known_children():
+            if run.info.status == "RUNNING" and run.data.tags.get("journal") not in waiting:
+                with suppress(*tracking.TROUBLE):
+                    tracking.finish(self.store, run.info.run_id, "KILLED")
 
     def _entry(self, status: str, skipped: list) -> Any:
         """The entry of the journal for the sweep's run."""

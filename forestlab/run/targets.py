@@ -8,6 +8,7 @@ module that `plugins` lists; logs may also be written by Python's own handlers.
 """
 
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from hydra._internal.utils import _locate
@@ -15,6 +16,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from forestlab.config import ConfigError
+from forestlab.run.mistakes import PACKAGES, not_installed
 
 OFFERING = ("hydra._internal.core_plugins", "hydra.experimental", "hydra_plugins", "forestlab")
 WRITING = ("logging", "colorlog", "hydra._internal")  # of logs
@@ -23,6 +25,7 @@ LOGS = ("class", "()")  # by which Python's configuration of logs names what it 
 
 def check_targets(hydra: DictConfig, plugins: Sequence[str]) -> None:
     """Raise ConfigError for a name, in Hydra's own part of a config, of what it may not make."""
+    _require_installed(hydra)
     for key, name, is_log in _named(hydra, "hydra", False):
         offering = [*(WRITING if is_log else OFFERING), *plugins]
         if not isinstance(name, str) or not _is_of(name, offering):
@@ -31,6 +34,19 @@ def check_targets(hydra: DictConfig, plugins: Sequence[str]) -> None:
                 "module in plugins."
             )
         _require_defined(key, name, offering)
+
+
+def _require_installed(hydra: DictConfig) -> None:
+    """Raise ConfigError for a launcher of which forestlab has a file, and nobody the package."""
+    chosen, target = hydra.runtime.choices.get("hydra/launcher"), hydra.launcher.get("_target_")
+    package = str(target).rpartition(".")[0].rpartition(".")[0]
+    if chosen in PACKAGES["hydra/launcher"] and package.startswith("hydra_plugins."):
+        try:
+            is_there = find_spec(package) is not None
+        except ModuleNotFoundError:  # no plug-in of Hydra's at all
+            is_there = False
+        if not is_there:
+            raise ConfigError(not_installed("hydra/launcher", chosen))
 
 
 def _named(node: Any, key: str, is_log: bool) -> Iterator[tuple[str, Any, bool]]:

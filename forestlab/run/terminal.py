@@ -64,10 +64,15 @@ class Watch:
         return f"[{n_done + 1}/{self.n_jobs}] " if self.n_jobs > 1 else ""
 
 
-def failed(name: str, error: Exception) -> None:
+def failure(name: str, error: Exception) -> str:
+    """Of what a job failed, in a line."""
     line = str(error).strip().split("\n")[0]
     kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
-    say(f"error: {name} failed: {kind}{line}", sys.stderr)
+    return f"{name} failed: {kind}{line}"
+
+
+def say_failed(line: str) -> None:
+    say(f"error: {line}", sys.stderr)
 
 
 def killed(n_done: int = 0, n_jobs: int = 1, resume: Sequence[str] = ()) -> None:

@@ -3,12 +3,15 @@
 from forestlab.tracking.delivery import Begun, Undelivered, deliver, parent_of
 from forestlab.tracking.models import load_model, save_model
 from forestlab.tracking.runs import (
+    BEAT,
     NOTE,
     PARENT,
     artifact_path,
+    beat,
     children,
     curve,
     find_finished,
+    find_running,
     finish,
     log_dataset,
     log_folder,
@@ -22,6 +25,7 @@ from forestlab.tracking.runs import (
 from forestlab.tracking.stores import TROUBLE, Store, make_store, open_existing, open_store
 
 __all__ = [
+    "BEAT",
     "NOTE",
     "PARENT",
     "TROUBLE",
@@ -29,10 +33,12 @@ __all__ = [
     "Store",
     "Undelivered",
     "artifact_path",
+    "beat",
     "children",
     "curve",
     "deliver",
     "find_finished",
+    "find_running",
     "finish",
     "load_model",
     "log_dataset",

@@ -21,11 +21,11 @@ from mlflow.entities import (
     Param,
     Run,
     RunTag,
-    ViewType,
 )
 from mlflow.exceptions import MlflowException
 from mlflow.tracking._tracking_service import utils
 
+from forestlab import processes
 from forestlab.config import Config, ConfigError, agree, param_text
 from forestlab.masking import first_line
 from forestlab.study.part import Number
@@ -35,8 +35,10 @@ from forestlab.tracking.stores import Store
 PARENT = "mlflow.parentRunId"
 NOTE = "mlflow.note.content"  # the tag whose Markdown the UI shows as the description
 SAID = "MLFLOW_TRACKING_URI"
+PROCESS, BEAT = "process", "heartbeat"  # tags: who makes a run, and when it was last heard of
 MOST_METRICS, MOST_PARAMS = 1000, 100  # in one batch
 MOST_RUNS = 1000  # in one answer of a search
+SILENCE = 600.0  # seconds without a heartbeat after which a run of another machine is dead
 
 _distrusted: set[str] = set()  # runs of which it was said why
 
@@ -65,6 +67,7 @@ def process_tags() -> dict[str, Any]:
     return {
         "host": socket.gethostname(),
         "pid": os.getpid(),
+        PROCESS: processes.mark(),
         "mlflow.user": _user(),
         "mlflow.source.name": "forestlab.run",
     }
@@ -192,28 +195,39 @@ def _is_whole(store: Store, run: Run) -> bool:
 
 
 def sweep_up(store: Store) -> int:
-    """End as KILLED the runs of dead processes of this machine; returns how many."""
-    here = f"attributes.status = 'RUNNING' and tags.host = '{socket.gethostname()}'"
-    stale = [
-        run
-        for run in store.client.search_runs([store.experiment_id], here, ViewType.ACTIVE_ONLY)
-        if not is_alive(int(run.data.tags.get("pid", 0)))
-    ]
-    for run in stale:
+    """End as KILLED the runs whose process is dead, as far as that is known; returns how many."""
+    running = search(store, "attributes.status = 'RUNNING'")
+    dead = [run for run in running if is_dead(run.data.tags)]
+    for run in dead:
         finish(store, run.info.run_id, "KILLED")
-    return len(stale)
+    return len(dead)
 
 
-def is_alive(pid: int) -> bool:
-    if pid <= 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
+def is_dead(tags: dict[str, str]) -> bool:
+    """Whether the process of a run is known to be gone: a process of this machine is not there any
+    more, or that of another was not heard of for long. Of what tells nothing, nothing is known."""
+    if PROCESS not in tags:  # of an older forestlab
+        is_here = tags.get("host") == socket.gethostname()
+        return is_here and not processes.exists(int(tags.get("pid", 0)))
+    lives = processes.is_alive(tags[PROCESS])
+    if lives is None and BEAT in tags:
+        return time.time() - float(tags[BEAT]) > SILENCE
+    return lives is False
+
+
+def beat(store: Store, run_id: str) -> None:
+    """Say that the process of a run is at it."""
+    store.client.set_tag(run_id, BEAT, f"{time.time():.0f}")
+
+
+def find_running(store: Store, config: Config, tags: dict[str, str]) -> Run | None:
+    """A run that another process makes now, with all these tags, that agrees with a config."""
+    wanted = [f"tags.`{key}` = '{value}'" for key, value in tags.items()]
+    found = search(store, " and ".join([*wanted, "attributes.status = 'RUNNING'"]))
+    own = processes.mark()
+    others = [run for run in found if PROCESS in run.data.tags and run.data.tags[PROCESS] != own]
+    alive = [run for run in others if not is_dead(run.data.tags)]
+    return next((run for run in alive if agree(run.data.params, config)), None)
 
 
 def curve(store: Store, run_id: str, metric: str):

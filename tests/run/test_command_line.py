@@ -337,7 +337,7 @@ WRONG = [
     ("-m model=glob(x*)", "model=glob(x*) has no values"),
     ("experiment=tree", "no experiment=tree: choose "),
     ("experiment=tree_regression,variants", "one at a time"),
-    ("hydra/launcher=foo", "no hydra/launcher=foo: choose basic, or install one of "),
+    ("hydra/launcher=foo", "no hydra/launcher=foo: choose basic, joblib, ray, "),
     ("hydra/sweeper=nevergrad", "is not installed: pip install hydra-nevergrad-sweeper."),
     # words that are no overrides
     ("model", "'model' cannot be read: write KEY=VALUE"),
@@ -469,8 +469,9 @@ def test_what_to_install_is_told(group, name):
 
 def test_the_readme_says_what_to_install():
     readme = (Path(__file__).parents[2] / "README.md").read_text()
-    assert f"`pip install {PACKAGES['hydra/launcher']['joblib']}`" in readme
-    assert "`hydra/launcher=joblib`" in readme
+    for name in ("joblib", "ray", "submitit_local"):
+        assert f"`pip install {PACKAGES['hydra/launcher'][name]}`" in readme
+        assert f"`hydra/launcher={name}`" in readme
 
 
 def test_a_single_run_is_composed_once_and_has_hydras_folder(tmp_path, monkeypatch, capsys):
