@@ -62,12 +62,10 @@ def hide_in(word: str) -> str:
 
 def scrub(text: str) -> str:
     """A text without what is hidden; any address in it is masked too."""
-    said = os.environ.get(KNOWN)
-    if not said:
-        return text
     for address in re.findall(r"\w+://\S+@\S+", text):
         text = text.replace(address, _masked(address)[0])
-    return _secrets(said).sub(MASK, text)
+    said = os.environ.get(KNOWN)
+    return _secrets(said).sub(MASK, text) if said else text
 
 
 def first_line(error: BaseException) -> str:

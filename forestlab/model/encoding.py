@@ -139,7 +139,7 @@ class Table:
         self.lacking = np.zeros(len(self.names), np.bool_)
         for block in self._blocks():
             sketch.see(self._numbers_of(block))
-            for j in np.flatnonzero(self.is_category):
+            for j in np.flatnonzero(self.is_category).tolist():
                 words, places = _words(block.column(self.names[j]))
                 known = {word for word in words.tolist() if word == word}  # NaN is no level
                 found[j] |= known
@@ -149,7 +149,7 @@ class Table:
             self.n_rows += block.num_rows
         if not self.n_rows:
             raise ValueError(f"{self.file.path} has no rows.")
-        for j in np.flatnonzero(self.is_category):
+        for j in np.flatnonzero(self.is_category).tolist():
             self.levels[j] = distinct(np.array(sorted(found[j])), self.names[j])
         self.lacking[self.numbers] = sketch.lacking
         self.ends, self.exact = sketch.ends(), np.ones(len(self.names), np.bool_)
@@ -220,7 +220,7 @@ class Table:
         coder = Coder(self.ends)
         counts = np.zeros(len(self.names), np.int64)
         counts[self.numbers] = [len(own) for own in self.ends]
-        for j in np.flatnonzero(self.is_category):
+        for j in np.flatnonzero(self.is_category).tolist():
             counts[j] = len(self.levels[j])
         n_codes = int((counts + self.lacking).max())
         dtype = np.uint8 if n_codes <= 256 else np.uint16

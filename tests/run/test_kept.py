@@ -23,7 +23,7 @@ def home(tmp_path, monkeypatch):
 
 
 def fail(*given):
-    raise MlflowException("the server at //me:secret@host is away")
+    raise MlflowException("the server at http://me:secret@host is away")
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_a_run_is_kept_with_its_model_and_delivered(home, away, capsys, monkeypa
     assert "kept  " in told.out
     assert "accuracy/test" in told.out
     says = f"kept: 1 result in {home / 'journal'}, as the store did not take all (the server at "
-    assert f"{says}//host is away); " in told.out
+    assert f"{says}http://me:***@host is away); " in told.out
     assert "logged as run" not in told.out
     assert told.err == ""
     (kept,) = entries(home)
