@@ -80,7 +80,7 @@ def _user() -> str:
 def finish(store: Store, run_id: str, status: str) -> None:
     """FINISHED, FAILED or KILLED."""
     store.client.set_terminated(run_id, status)
-    utils._artifact_repos_cache.pop(run_id, None)  # 0.1 MB of the last 1,024 runs
+    utils._artifact_repos_cache.pop(run_id, None)  # which keeps those of 1,024 runs
 
 
 def log_numbers(
