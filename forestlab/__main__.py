@@ -55,6 +55,7 @@ COMMANDS = {
     "experiments": ("experiments.__main__", "the documents' figures and tables, made again"),
     "study": ("forestlab.study.__main__", "what a run logs: every metric and file"),
     "ui": ("forestlab.run.ui", "the MLflow UI on what was logged"),
+    "serve": ("forestlab.run.serve", "a server of MLflow, for runs of many processes or machines"),
 }
 
 if __name__ == "__main__":
