@@ -56,6 +56,7 @@ COMMANDS = {
     "study": ("forestlab.study.__main__", "what a run logs: every metric and file"),
     "sync": ("forestlab.sync", "deliver results that a store did not take"),
     "ui": ("forestlab.run.ui", "the MLflow UI on what was logged"),
+    "serve": ("forestlab.run.serve", "a server of MLflow, for runs of many processes or machines"),
 }
 
 if __name__ == "__main__":

@@ -86,6 +86,7 @@ def started(monkeypatch, tmp_path):
     monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setenv("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "true")  # to be restored
+    monkeypatch.setenv("MLFLOW_BACKEND_STORE_URI", "")
     return found
 
 
@@ -99,7 +100,7 @@ def test_the_ui_shows_the_store(words, port, started, tmp_path, capsys):
     ((program, called),) = started
     assert program == sys.executable
     assert called[:4] == [sys.executable, "-m", "mlflow", "server"]
-    assert f"sqlite:///{tmp_path / 'mlflow.db'}" in called
+    assert os.environ["MLFLOW_BACKEND_STORE_URI"] == f"sqlite:///{tmp_path / 'mlflow.db'}"
     assert called[len(called) - len(words) :] == words
     assert f"http://127.0.0.1:{port}" in capsys.readouterr().err
 

@@ -31,9 +31,10 @@ def test_the_readme_has_what_is_tested_here():
     assert len(STORIES) == 6
     assert list(FILES) == ["roots.py", "rings.py"]
     apart = [line for line in COMMANDS if not any(line in story for story in STORIES)]
-    # The command that tests/test_run.py begins with; the caller of this; tests/test_ui.py.
+    # The command that tests/test_run.py begins with; tests/tracking/test_server.py; the caller of
+    # this; tests/test_ui.py.
     main = "scripts/run model=forest dataset=digits -m max_depth=1,5,20"
-    assert apart == [main, "scripts/test", "scripts/ui"]
+    assert apart == [main, "scripts/serve", "scripts/test", "scripts/ui"]
     for script, module in MODULES.items():
         assert f"-m {module} " in (ROOT / script).read_text()
 

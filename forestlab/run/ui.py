@@ -14,7 +14,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from forestlab.config import DOCUMENTS, TrackingConfig, store_uri
+from forestlab.config import DOCUMENTS, TrackingConfig, asked, store_uri
+from forestlab.masking import hide, scrub
 
 PORT = "5000"
 TRAINING = "workflowType=machine_learning"  # the half of the UI that lists runs
@@ -35,7 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
     print("starting the MLflow UI (some seconds; Ctrl-C ends it):", file=sys.stderr)
     print(*addresses(f"http://127.0.0.1:{_port(given)}", ids), sep="\n", file=sys.stderr)
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
-    server = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store]
+    os.environ["MLFLOW_BACKEND_STORE_URI"] = store  # may have a password, and is not shown by ps
+    server = [sys.executable, "-m", "mlflow", "server"]
     os.execv(sys.executable, [*server, "--host", "127.0.0.1", "--workers", "1", *given])
 
 
@@ -44,10 +46,12 @@ def _told_of_server(uri: str) -> int:
     try:
         ids = {name: found for name in SHOWN if (found := _id_at_server(uri, name))}
     except (OSError, ValueError) as error:
-        print(f"error: no MLflow server answers at {uri}: {error}", file=sys.stderr)
+        told = f"no MLflow server answers at {hide(uri)}: {scrub(str(error))}"
+        print(f"error: {told}", file=sys.stderr)
         return 1
-    print(f"runs are logged to {uri}, which has a UI of its own:", file=sys.stderr)
-    print(*addresses(uri, ids), sep="\n", file=sys.stderr)
+    shown = hide(uri)
+    print(f"runs are logged to {shown}, which has a UI of its own:", file=sys.stderr)
+    print(*addresses(shown, ids), sep="\n", file=sys.stderr)
     return 0
 
 
@@ -75,10 +79,10 @@ def _ids_of_file(path: Path) -> dict[str, str]:
 
 def _id_at_server(uri: str, name: str) -> str | None:
     """Of an experiment; None if there is none, or if the server wants to know who asks."""
-    asked = urllib.parse.urlencode({"experiment_name": name})
-    where = f"{uri}/api/2.0/mlflow/experiments/get-by-name?{asked}"
+    named = urllib.parse.urlencode({"experiment_name": name})
+    where = f"/api/2.0/mlflow/experiments/get-by-name?{named}"
     try:
-        with urllib.request.urlopen(where, timeout=10) as answer:
+        with urllib.request.urlopen(asked(uri, where), timeout=10) as answer:
             return json.load(answer)["experiment"]["experiment_id"]
     except urllib.error.HTTPError:
         return None

@@ -83,7 +83,7 @@ def _user() -> str:
 def finish(store: Store, run_id: str, status: str, ended: int | None = None) -> None:
     """FINISHED, FAILED or KILLED; `ended` in ms, else now."""
     store.client.set_terminated(run_id, status, ended)
-    utils._artifact_repos_cache.pop(run_id, None)  # 0.1 MB of the last 1,024 runs
+    utils._artifact_repos_cache.pop(run_id, None)  # which keeps those of 1,024 runs
 
 
 def log_numbers(
