@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.core_plugins import basic_launcher
 from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import MissingConfigException
+from hydra.experimental.callbacks import PickleJobInfoCallback
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlflow import MlflowClient
@@ -302,6 +304,24 @@ def test_hydra_makes_what_a_plug_in_has(tmp_path, monkeypatch):
     assert len(run.jobs([*words, "plugins=[calling_back]"])) == 1
     with pytest.raises(ConfigError, match=r"no class of calling_back\.os"):
         run.jobs([words[0], "plugins=[calling_back]", f"{words[-1][:-4]}os.system"])
+
+
+def test_hydra_keeps_no_configs_of_jobs_that_are_done(monkeypatch):
+    """Two of each, 0.2 MB, for as long as a sweep lasts; callbacks of a user's own see them."""
+    seen, kept, run_job = [], [], basic_launcher.run_job
+    monkeypatch.setattr(
+        basic_launcher, "run_job", lambda **g: kept.append(run_job(**g)) or kept[-1]
+    )
+    monkeypatch.setattr(
+        PickleJobInfoCallback,
+        "on_job_end",
+        lambda self, config, job_return, **more: seen.append(job_return.cfg.seed),
+    )
+    monkeypatch.setattr(run.Batch, "do", lambda self, config, name, experiment: self.refuse(name))
+    monkeypatch.setattr("forestlab.run.job.main_value", lambda result: None)
+    run.main([*FREE, f"+hydra.callbacks.x._target_={PICKLE}", "-m", "seed=4,5"])
+    assert seen == [4, 5]
+    assert [(done.cfg, done.hydra_cfg) for done in kept] == [(None, None)] * 2
 
 
 # ---- mistakes ----------------------------------------------------------------------------------

@@ -121,11 +121,12 @@ class Served:
             )  # fmt: skip
 
     def wait(self) -> "Served":
-        for _ in range(1200):
+        for _ in range(3000):
             if f"export MLFLOW_TRACKING_URI={self.address}" in self.log.read_text():
                 return self
             assert self.process.poll() is None, self.log.read_text()
             time.sleep(0.2)
+        self.stop()
         pytest.fail(f"the server did not start:\n{self.log.read_text()}")
 
     def descendants(self) -> list[int]:
