@@ -117,7 +117,7 @@ class Waiting(NamedTuple):
 def write(journal: Path, key: str, name: str, fill: Callable[[Path], Said]) -> Waiting:
     """Make an entry; `fill` writes its files into a folder and returns what else is said."""
     journal.mkdir(parents=True, exist_ok=True)
-    slug = re.sub(r"[^\w=.-]+", "-", name)[:60].strip("-.")
+    slug = re.sub(r"[^\w=.-]+", "-", name, flags=re.ASCII)[:60].strip("-.")
     path = journal / f"{time.strftime('%Y%m%d-%H%M%S')}-{slug}-{key[:8]}"
     with ExitStack() as held:
         with whole_folder(path) as folder:

@@ -74,6 +74,7 @@ def test_a_run_is_kept_with_its_model_and_delivered(home, away, capsys, monkeypa
     assert "skipped" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_run_that_lost_a_file_is_done_again(home, capsys):
     words = [*SMALL, "resume=true"]
     assert run.main(words) == 0
@@ -98,7 +99,7 @@ def sweep_of(n_jobs: int, compares: bool = True):
     return batch, lambda: [batch.do(config, f"seed {config.seed}") for config in jobs]
 
 
-@pytest.mark.parametrize("is_made", [True, False])
+@pytest.mark.parametrize("is_made", [pytest.param(True, marks=pytest.mark.long), False])
 def test_a_sweep_is_kept_and_ends_with_its_comparison(is_made, home, away, monkeypatch, capsys):
     """Also if the store was away from the first job on, and never heard of the sweep."""
     batch, start = sweep_of(2)
@@ -122,6 +123,7 @@ def test_a_sweep_is_kept_and_ends_with_its_comparison(is_made, home, away, monke
     assert [row["metrics"] for row in rows] == [child.data.metrics for child in children]
 
 
+@pytest.mark.long
 def test_a_sweep_that_cannot_be_ended_is_ended_by_sync(home, monkeypatch, capsys):
     batch, start = sweep_of(1)
     with monkeypatch.context() as patch:
