@@ -101,8 +101,8 @@ def _load_kernels(config: Config, data: Data, X: Any, y: np.ndarray) -> None:
     if X.size > MOST_NUMBERS:
         return
     stump = _built(config, data)
-    small = {"max_depth": 1, "n_estimators": 1, "ccp_alpha": 0.0, "prune": None, "shrink": None}
-    small["backend"] = "threads"
+    small: dict[str, Any] = {"max_depth": 1, "n_estimators": 1, "backend": "threads"}
+    small |= {"ccp_alpha": 0.0, "prune": None, "shrink": None}
     stump.set_params(**{key: small[key] for key in small if key in stump.get_params()})
     stump.fit(X, y).predict(X[:1])
 
