@@ -414,7 +414,7 @@ def taken(folder, n_rows) -> dict[str, dict]:
 def test_millions_of_rows_are_trained_within_their_share_of_memory(tmp_path, n_rows):
     """What any fit needs, Python, numba and scikit-learn, is measured on few rows; of the rest of
     4 GB a tenth of the rows may have a tenth. Mapped pages of files count. 20 million take 2.2 GB
-    on the disk and about five minutes."""
+    on the disk and some ten minutes of two cores."""
     base = taken(tmp_path / "few", 10_000)["fit"]["peak"]
     found = taken(tmp_path / "many", n_rows)
     assert found["fit"]["peak"] < base + (MOST - base) * n_rows / 20_000_000
