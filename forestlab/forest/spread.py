@@ -82,11 +82,14 @@ def _connect(ray: Any, n_jobs: int) -> bool:
     if ray.is_initialized():
         return False
     quiet = {"log_to_driver": False, "logging_level": "error"}
-    ended = signal.getsignal(signal.SIGTERM)
-    if os.environ.get("RAY_ADDRESS"):
-        ray.init(**quiet)
-    else:
-        ray.init(address="local", num_cpus=n_jobs, include_dashboard=False, **quiet)
+    local = {"address": "local", "num_cpus": n_jobs, "include_dashboard": False}
+    address, ended = os.environ.get("RAY_ADDRESS"), signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(**quiet, **({} if address else local))
+    except Exception as error:  # Ray has no class of its own for what may go wrong here
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+        what = f"RAY_ADDRESS={address} is not reached" if address else "no cluster comes up"
+        raise RuntimeError(f'backend="ray": {what} ({reason})') from error
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, ended)  # in whose place Ray has put its own
     return True

@@ -231,8 +231,8 @@ class Table:
         ):
             start = 0
             for block in self._blocks():
-                for j, part in enumerate(self._codes_of(block, coder, dtype)):
-                    codes.write(j, start, part)
+                for row, part in enumerate(self._codes_of(block, coder, dtype)):
+                    codes.write(row, start, part)
                 y.write(start, 0, self._targets_of(block))
                 start += block.num_rows
         if self.file.stamp() != self.stamp:

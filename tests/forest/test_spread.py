@@ -206,6 +206,26 @@ def test_an_interrupt_ends_it_and_its_processes():
 
 @has_ray
 @pytest.mark.long
+def test_a_cluster_that_is_not_there_gets_a_sentence():
+    told = run(
+        """
+        import json
+        import numpy as np
+        from forestlab import ForestRegressor
+
+        try:
+            ForestRegressor(2, backend="ray").fit(np.arange(9.0)[:, None], np.arange(9.0))
+        except RuntimeError as error:
+            print(json.dumps(str(error)))
+        """,
+        RAY_ADDRESS="127.0.0.1:9",
+        RAY_NUM_REDIS_GET_RETRIES="2",
+    )
+    assert told.startswith('backend="ray": RAY_ADDRESS=127.0.0.1:9 is not reached (')
+
+
+@has_ray
+@pytest.mark.long
 def test_what_fails_over_there_is_told_as_if_it_were_here():
     told = run(
         """
