@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -26,8 +27,9 @@ SWEEP = [
 
 
 @contextmanager
-def small_disk(folder: Path, megabytes: int):
-    """A file system in memory of that size, which the function that it gives makes larger."""
+def small_disk(megabytes: int):
+    """A file system in memory of that size, and a function that makes it larger. Not in a folder of
+    pytest's, which another pytest may move away once it is one of many."""
     if os.geteuid() or not shutil.which("mount"):
         pytest.skip("only the superuser can make a disk that is soon full")
 
@@ -35,28 +37,28 @@ def small_disk(folder: Path, megabytes: int):
         options = ["-t", "tmpfs", "-o", f"{how}size={megabytes}m", "none", folder]
         return subprocess.run(["mount", *options], capture_output=True, text=True)
 
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(prefix="forestlab-disk-"))
     made = mount("", megabytes)
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
     try:
-        yield lambda larger: mount("remount,", larger)
+        yield folder, lambda larger: mount("remount,", larger)
     finally:
         subprocess.run(["umount", folder], check=True)
+        folder.rmdir()
 
 
-def swept(home: Path, *more: str):
+def swept(home: Path, cwd: Path, *more: str):
     return subprocess.run(
         [sys.executable, "-m", "forestlab.run", *SWEEP, *more],
-        env=environment(home), cwd=home.parent, capture_output=True, text=True, timeout=1800,
+        env=environment(home), cwd=cwd, capture_output=True, text=True, timeout=1800,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("megabytes", [2, 3])
 def test_a_full_disk_is_one_line_and_a_sweep_goes_on_afterwards(megabytes, tmp_path):
-    home = tmp_path / "home"
-    with small_disk(home, megabytes) as grow:
-        done = swept(home)
+    with small_disk(megabytes) as (home, grow):
+        done = swept(home, tmp_path)
         assert done.returncode == 1
         (line,) = beside_progress(done.stderr)
         assert line.startswith("error: no room is left on a disk: ")
@@ -67,7 +69,7 @@ def test_a_full_disk_is_one_line_and_a_sweep_goes_on_afterwards(megabytes, tmp_p
         assert 0 < len(before) < N_RUNS
 
         grow(64)
-        done = swept(home, "resume=true")
+        done = swept(home, tmp_path, "resume=true")
         assert done.returncode == 0, done.stderr
         runs = Logged(home).runs()
         finished = [run for run in runs if run.info.status == "FINISHED"]
