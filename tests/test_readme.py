@@ -28,7 +28,7 @@ MODULES = {
 
 def test_the_readme_has_what_is_tested_here():
     assert len(EXAMPLES) == 5
-    assert len(STORIES) == 6
+    assert len(STORIES) == 7
     assert list(FILES) == ["roots.py", "rings.py"]
     apart = [line for line in COMMANDS if not any(line in story for story in STORIES)]
     # The command that tests/test_run.py begins with; tests/tracking/test_server.py; the caller of
