@@ -8,7 +8,7 @@ from command import ROOT, composed, environment
 from shown import data_of
 
 from forestlab import report
-from forestlab.run.job import _write
+from forestlab.run.log import _write
 from forestlab.run.measure import fit_and_study
 from forestlab.run.shared import Shared
 

@@ -104,7 +104,7 @@ def test_hydra_hands_the_same_values_to_the_jobs(monkeypatch):
     """It takes what it parsed as text and parses that again; names are told without its escapes."""
     handed = []
 
-    def do(batch, config, name, experiment):
+    def do(batch, config, name, experiment, waits):
         handed.append((config, name))
         return Result(name, "FINISHED", None, {})
 
@@ -317,7 +317,7 @@ def test_hydra_keeps_no_configs_of_jobs_that_are_done(monkeypatch):
         "on_job_end",
         lambda self, config, job_return, **more: seen.append(job_return.cfg.seed),
     )
-    monkeypatch.setattr(run.Batch, "do", lambda self, config, name, experiment: self.refuse(name))
+    monkeypatch.setattr(run.Batch, "do", lambda self, config, name, *more: self.refuse(name))
     monkeypatch.setattr("forestlab.run.job.main_value", lambda result: None)
     run.main([*FREE, f"+hydra.callbacks.x._target_={PICKLE}", "-m", "seed=4,5"])
     assert seen == [4, 5]
@@ -483,7 +483,8 @@ def test_what_to_install_is_told(group, name):
         "\tbasic\nConfig search path:\n\tprovider=hydra, path=pkg://hydra.conf"
     )
     package = PACKAGES[group][name]
-    assert package.startswith(f"hydra-{name.split('_')[0]}-{group.split('/')[1]}")
+    engine = name.split("_")[0]
+    assert package.startswith((f"hydra-{engine}-{group.split('/')[1]}", f'"forestlab[{engine}]"'))
     assert one_line(missing) == f"{group}={name} is not installed: pip install {package}."
 
 

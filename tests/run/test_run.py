@@ -129,6 +129,7 @@ def test_no_line_is_written_over_without_a_terminal(sweep):
 def test_all_is_written_under_home(sweep):
     assert [path.name for path in (sweep.home / "journal").glob("[!.]*")] == []
     assert sorted(path.name for path in sweep.home.iterdir()) == [
+        ".mlflow.db.lock",
         "hydra",
         "journal",
         "mlartifacts",

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from mlflow.exceptions import MlflowException
 
-from forestlab import sync, tracking
+from forestlab import processes, sync, tracking
 from forestlab.config import TrackingConfig
 from forestlab.tracking import delivery, journal, manifest, models, runs
 
@@ -23,7 +23,7 @@ N_PARAMS = 12
 PARENT = {
     "key": "p" * 32,
     "name": "sweep",
-    "tags": {"kind": "sweep", "host": os.uname().nodename, "pid": "999999999"},
+    "tags": {"kind": "sweep", "process": processes.mark(999_999_999)},  # which is not there
     "params": {"sweep": "sweep", "n_jobs": "2"},
     "started": 1000,
 }
@@ -371,7 +371,7 @@ def test_children_come_below_a_parent_that_is_made_once(place, capsys):
 
 
 def test_a_parent_that_lives_is_not_ended(place):
-    alive = PARENT | {"tags": PARENT["tags"] | {"pid": str(os.getpid())}}
+    alive = PARENT | {"tags": PARENT["tags"] | {"process": processes.mark()}}
     written(place, parent=alive).release()
     assert sync.main([str(place.folder)]) == 0
     (parent,) = tracking.search(place.store, "tags.kind = 'sweep'")
