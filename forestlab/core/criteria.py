@@ -253,6 +253,7 @@ class Criterion(NamedTuple):
     # Of categories that one number puts in order no set is better than the best of those that
     # begin the order: impurity is a concave function of that number.
     in_order: bool = False
+    by_numbers: bool = False  # `score` looks at the numbers alone
 
 
 class Entered(NamedTuple):
@@ -289,7 +290,7 @@ class Several(NamedTuple):
 
 def _classes(add, score, **more) -> Criterion:
     functions = class_gather, add, score, class_impurity
-    return Criterion("classification", *functions, in_order=True, **more)
+    return Criterion("classification", *functions, in_order=True, by_numbers=True, **more)
 
 
 def _moments(add, score, impurity, **more) -> Criterion:

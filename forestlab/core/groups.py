@@ -15,6 +15,7 @@ NO_KEY = np.uint32(0xFFFFFFFF)  # of a row whose value is missing
 INSERTION = 20  # up to so many rows insertion beats the other sorts
 COUNTED = 4  # keys are sorted by counting if they span no more than this many values a row …
 BYTE = 256  # … or than one byte holds
+FEW = 32  # up to so many rows are put in order by their ranks, see sweep
 MOST_SETS = 256  # of few categories all sets are listed, more than there may be rows
 
 
@@ -37,6 +38,8 @@ class Groups(NamedTuple):
     right_scores: np.ndarray  # float64: of what lies on its right
     if_right: np.ndarray  # float64: of each cut, if missing rows go right
     chosen: np.ndarray  # bool
+    few: np.ndarray  # (FEW,) uint32: items, and how many are below each, see sweep
+    ranks: np.ndarray
 
 
 def make_groups(n_rows: int, n_codes: int, n_slots: int) -> Groups:
@@ -52,13 +55,15 @@ def make_groups(n_rows: int, n_codes: int, n_slots: int) -> Groups:
         np.empty(n_rows + 1, np.int64),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
-        np.empty(n_rows),
+        np.empty(n_cuts),
         np.empty(n_cuts, np.int64),
         np.empty(n_cuts),
         np.empty(n_cuts),
         np.empty(n_cuts),
         np.empty(n_cuts),
         np.zeros(n_cuts, np.bool_),
+        np.zeros(FEW, np.uint32),
+        np.empty(FEW, np.uint32),
     )
 
 

@@ -51,10 +51,11 @@ from forestlab.core.pairs import choose_pairs, keep_drawn
 from forestlab.core.questions import write_leaf
 from forestlab.core.rng import child_key
 from forestlab.core.scratch import Node
-from forestlab.core.search import SEARCHES, TIE
+from forestlab.core.search import SEARCHES, TIE, propose_all
 from forestlab.core.several import several
 from forestlab.core.sides import make_measure, sides_of
 from forestlab.core.singles import adds_up, make_scan_singles
+from forestlab.core.sweep import make_sweep
 
 
 def make_send(learner: Learner, missing: Missing) -> Callable:
@@ -190,6 +191,8 @@ class KernelParts(NamedTuple):
     several: bool = False  # targets of classes
     lacking: bool = True  # values are missing, if they may be
     categories: str = ""  # what is asked of them; "": all columns are numbers
+    thinned: bool = False  # of a feature's cuts some are left out by chance
+    single: bool = False  # one target of numbers
 
 
 def open_categories(
@@ -219,6 +222,19 @@ def make_learner(parts: KernelParts, open_levels: Callable | None) -> Learner:
     return with_signs(learner) if parts.monotonic else learner
 
 
+def may_sweep(criterion: Criterion | Entered | Several, parts: KernelParts) -> bool:
+    """Are all cuts of single features scored, by sums, and nothing else?"""
+    return (
+        isinstance(criterion, Criterion)
+        and (parts.single or criterion.by_numbers)
+        and parts.learner == "axis"
+        and SEARCHES[parts.search].propose is propose_all
+        and not row_for(parts.missing, parts.lacking).sides
+        and not (parts.randomised or parts.thinned or parts.counted or parts.pairs)
+        and not (parts.monotonic or parts.categories)
+    )
+
+
 def make_chooser(
     learner: Learner,
     criterion: Criterion | Entered | Several,
@@ -231,6 +247,8 @@ def make_chooser(
     scan = make_scan(criterion, parts.whole, missing, parts.monotonic)
     list_cuts = make_list_cuts(learner, search, missing, sides_of(criterion).in_bins)
     how = search, missing, scan, parts.counted, narrow
+    if may_sweep(criterion, parts):
+        return make_choose(make_sweep(criterion, parts.whole), None, False)
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
     else:

@@ -41,7 +41,15 @@ import numba
 from numba.core import caching, event
 from numba.extending import register_jitable
 
-from forestlab.core.lowering import PartCompiler, add_eight, add_two, hold, prefetch
+from forestlab.core.lowering import (
+    PartCompiler,
+    add_eight,
+    add_two,
+    hold,
+    prefetch,
+    rank_32,
+    rank_sixteen,
+)
 
 __all__ = [
     "add_eight",
@@ -54,6 +62,8 @@ __all__ = [
     "kernel",
     "made_from",
     "prefetch",
+    "rank_32",
+    "rank_sixteen",
 ]
 
 KEPT_FOR = 60 * 24 * 3600  # seconds without use until kernels are removed: two months

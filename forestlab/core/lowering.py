@@ -216,3 +216,49 @@ def _add_vector(size: int, context, builder, signature, arguments):
 _arrays_and_places = types.Array, types.uint64, types.Array, types.uint64, types.uint64
 lower_builtin(add_eight, *_arrays_and_places)(partial(_add_vector, 8))
 lower_builtin(add_two, *_arrays_and_places)(partial(_add_vector, 2))
+
+
+def rank_sixteen(items, n, ranks) -> None:
+    """ranks[k] = how many of the first n items are below items[k], for 16 of them; both arrays are
+    of uint32, and no place is checked."""
+    ranks[:16] = (items[:n, None] < items[:16]).sum(axis=0)
+
+
+def rank_32(items, n, ranks) -> None:
+    """The same for 32."""
+    ranks[:32] = (items[:n, None] < items[:32]).sum(axis=0)
+
+
+@type_callable(rank_sixteen)
+@type_callable(rank_32)
+def type_of_rank(context):
+    def typer(items, n, ranks):
+        return types.void
+
+    return typer
+
+
+def _rank_vector(size: int, context, builder, signature, arguments):
+    items_type, _, ranks_type = signature.args
+    number = ir.IntType(32)
+    vector = ir.VectorType(number, size)
+    items, ranks = (
+        context.make_array(kind)(context, builder, value).data
+        for kind, value in ((items_type, arguments[0]), (ranks_type, arguments[2]))
+    )
+    all_items = builder.load(builder.bitcast(items, vector.as_pointer()), align=4)
+    below = cgutils.alloca_once_value(builder, vector([0] * size))
+    first = ir.Constant(vector, ir.Undefined)
+    everywhere = ir.Constant(ir.VectorType(number, size), [0] * size)
+    with cgutils.for_range(builder, arguments[1]) as loop:
+        item = builder.load(builder.gep(items, [loop.index]))
+        one = builder.insert_element(first, item, number(0))
+        spread = builder.shuffle_vector(one, first, everywhere)
+        is_below = builder.sext(builder.icmp_unsigned("<", spread, all_items), vector)
+        builder.store(builder.sub(builder.load(below), is_below), below)
+    builder.store(builder.load(below), builder.bitcast(ranks, vector.as_pointer()), align=4)
+    return context.get_dummy_value()
+
+
+lower_builtin(rank_sixteen, types.Array, types.int64, types.Array)(partial(_rank_vector, 16))
+lower_builtin(rank_32, types.Array, types.int64, types.Array)(partial(_rank_vector, 32))

@@ -27,6 +27,8 @@ class Plan(NamedTuple):
     signs: np.ndarray | tuple[()] = ()  # (n_features,) int8: see monotonic
     # (n_targets + 1,) int64: of several targets of classes, where the slots of each begin and end
     first_slots: np.ndarray | tuple[()] = ()
+    # (n_features,) int64: the code that most rows have; where none stands out no row has it
+    usual: np.ndarray | tuple[()] = ()
 
 
 class Node(NamedTuple):

@@ -30,6 +30,7 @@ from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
 from forestlab.core.several import first_slots, side_size
 from forestlab.core.sparse import encode_sparse
+from forestlab.core.sweep import usual_codes
 from forestlab.core.tasks import TASKS
 from forestlab.forest.encoded import Encoded
 from forestlab.forest.sparse import by_columns
@@ -98,6 +99,9 @@ class Training(NamedTuple):
     chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
     yardstick: np.ndarray | tuple[()] = ()  # what the criterion measures by; () if it does not
     lacking: bool = False  # some values are missing
+    usual: (
+        np.ndarray | tuple[()]
+    ) = ()  # the code that most rows have, see core.sweep; () of numbers
 
 
 def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
@@ -128,7 +132,9 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
     whole = _are_whole(weights, recipe.bag_size)
     yardstick = yardstick_of(recipe.criterion, y, mass, float(weights.sum()))
-    return Training(columns, y, marks, weights, whole, chances, yardstick, lacking)
+    has_classes = TASKS[recipe.task].has_classes
+    usual = usual_codes(columns, n_jobs) if has_classes else ()
+    return Training(columns, y, marks, weights, whole, chances, yardstick, lacking, usual)
 
 
 def yardstick_of(criterion: str | Own, y: np.ndarray, mass: np.ndarray | None, n_rows: float):
@@ -223,6 +229,8 @@ def kernel_for(training: Training, recipe: Recipe, counted: bool = False) -> Cal
         several,
         training.lacking or not _settles(recipe.missing),
         recipe.categories if recipe.levels else "",
+        recipe.settings.n_thresholds > 0,
+        of_sums and recipe.task == "regression" and training.y.shape[1] == 1,
     )
     return uncompiled(make_grow(criterion, leaf, parts)) if recipe.own else grow_kernel(parts)
 
@@ -305,7 +313,7 @@ def _grow_in(grow: Callable, key, desk: Desk, stop) -> int:
     slots = first_slots(recipe.classes_each) if recipe.classes_each else ()
     plan = Plan(
         training.columns, training.y, training.marks, recipe.settings, training.yardstick, signs,
-        slots,
+        slots, training.usual,
     )  # fmt: skip
     while True:
         desk.scratch.scored[0] = 0
