@@ -38,32 +38,82 @@ from forestlab.core.groups import (
     insertion_sort,
     radix_sort,
 )
-from forestlab.core.jit import jitable, rank_32, rank_sixteen
+from forestlab.core.jit import jitable, kernel, rank_32, rank_sixteen
 from forestlab.core.node import cut_between, nothing
 from forestlab.core.scratch import Question
 from forestlab.core.search import lowest_within
 from forestlab.core.sides import empty
 
 KEY = np.uint64(32)  # bits that a key stands above a place
+TURNED = 8192  # rows that are turned together
+SPARSE = 16  # of so many rows a node has less than one: its codes are read by rows
 MOST_PACKED = 2**24  # keys that stand in 32 bits with a place among FEW
+
+# ---- codes -------------------------------------------------------------------------------------
+
+
+class Codes(NamedTuple):
+    """A feature's codes: that of a row is flat[first + row * step]."""
+
+    flat: np.ndarray
+    first: int
+    step: int
+
+
+def by_row(codes: np.ndarray, n_jobs: int) -> np.ndarray:
+    """The codes of each row together, those of the rows end to end."""
+    n_features, n_rows = codes.shape
+    turned = np.empty((n_rows, n_features), codes.dtype)
+    with ThreadPoolExecutor(n_jobs) as pool:
+        starts = range(0, n_rows, TURNED)
+        list(pool.map(lambda start: turn(codes, start, start + TURNED, turned), starts))
+    return turned.reshape(-1)
+
+
+@kernel(allocates=False)
+def turn(codes, start, end, turned):
+    """Turn the rows from start to end, in squares that stay in the cache."""
+    n_features, n_rows = codes.shape
+    for first in range(start, min(end, n_rows), 64):
+        for feature in range(0, n_features, 64):
+            for row in range(first, min(first + 64, n_rows)):
+                for j in range(feature, min(feature + 64, n_features)):
+                    turned[np.uint64(row), np.uint64(j)] = codes[np.uint64(j), np.uint64(row)]
+
+
+@jitable
+def codes_of(plan, n_rows, feature):
+    """Of many rows from the column, where neighbours share a line of the cache; of few from the
+    table by rows, where the other features of a row are near, and all that a small subtree looks at
+    stays in the cache."""
+    n_features, n_all = plan.columns.codes.shape
+    if n_rows * SPARSE < n_all and plan.by_row.shape[0] > 0:
+        return Codes(plan.by_row, np.uint64(feature), np.uint64(n_features))
+    return Codes(plan.by_column, np.uint64(feature) * np.uint64(n_all), np.uint64(1))
+
+
+@jitable
+def code_of(codes, row):
+    return codes.flat[codes.first + np.uint64(row) * codes.step]
+
 
 # ---- rows in order -----------------------------------------------------------------------------
 
 
 @jitable
-def list_items(codes, rows, feature, usual, items):
+def list_items(codes, rows, usual, items):
     """List the rows that have another code than the usual one; return how many. Which are kept is
     no branch to mispredict, and the least and greatest code would take as long again to find."""
     n_items, unkept = np.uint64(0), np.uint32(usual)
     for i in range(np.uint64(rows.shape[0])):
-        code = np.uint32(codes[feature, np.uint64(rows[i])])
+        code = np.uint32(code_of(codes, rows[i]))
         items[n_items] = (np.uint64(code) << KEY) | i
         n_items += np.uint64(code != unkept)
     return np.int64(n_items)
 
 
 @jitable
-def sort_few(codes, rows, feature, usual, groups):
+def sort_few(codes, rows, usual, groups):
     """List the rows that have another code than the usual one, in order; return how many.
 
     Each counts those before it, all at once and without a branch to mispredict: 13 rows take a
@@ -72,7 +122,7 @@ def sort_few(codes, rows, feature, usual, groups):
     few, ranks, order = groups.few, groups.ranks, groups.order
     n_items, unkept = np.uint64(0), np.uint32(usual)
     for i in range(np.uint64(rows.shape[0])):
-        code = np.uint32(codes[feature, np.uint64(rows[i])])
+        code = np.uint32(code_of(codes, rows[i]))
         few[n_items] = (code << np.uint32(8)) | np.uint32(i)
         n_items += np.uint64(code != unkept)
     if n_items <= 16:
@@ -86,10 +136,10 @@ def sort_few(codes, rows, feature, usual, groups):
 
 
 @jitable
-def sort_many(codes, rows, feature, usual, groups, n_keys):
+def sort_many(codes, rows, usual, groups, n_keys):
     """The same of many rows; keys are below `n_keys`."""
     items, order = groups.buffer, groups.order
-    n_items = list_items(codes, rows, feature, usual, items)
+    n_items = list_items(codes, rows, usual, items)
     if n_items > INSERTION and n_keys <= max(BYTE, COUNTED * n_items):
         sort_by_counting(groups, n_items, np.uint64(n_keys))
         return n_items
@@ -439,16 +489,17 @@ def make_tally(sums: Sums) -> Callable:
     @jitable
     def tally(plan, node, scratch, feature, usual, n_keys):
         """Tally the rows that have another code than the usual one into bins; return how many."""
-        codes, rows, items = plan.columns.codes, node.rows, scratch.groups.buffer
+        rows, items = node.rows, scratch.groups.buffer
+        codes = codes_of(plan, rows.shape[0], feature)
         n_slots = np.uint64(scratch.sums.shape[0])
         if usual < n_keys:
-            n_items = list_items(codes, rows, feature, usual, items)
+            n_items = list_items(codes, rows, usual, items)
             for place in range(n_items):
                 item = items[place]
                 tally_row(scratch, item & POSITION, item >> KEY, n_slots)
             return n_items
         for i in range(np.uint64(rows.shape[0])):
-            key = np.uint64(codes[feature, np.uint64(rows[i])])
+            key = np.uint64(code_of(codes, rows[i]))
             tally_row(scratch, i, key, n_slots)
         return rows.shape[0]
 
@@ -500,12 +551,13 @@ def make_sweep(criterion: Criterion, whole: bool) -> Callable:
     @jitable
     def by_rows(plan, node, scratch, feature, n_keys, most):
         """Score, and the keys on both sides, of the best cut, if it scores no more than `most`."""
-        groups, codes, rows = scratch.groups, plan.columns.codes, node.rows
+        groups, rows = scratch.groups, node.rows
+        codes = codes_of(plan, rows.shape[0], feature)
         order, n_rows, usual = groups.order, rows.shape[0], usual_of(plan, feature)
         if n_rows <= FEW and n_keys < MOST_PACKED:
-            n_items = sort_few(codes, rows, feature, usual, groups)
+            n_items = sort_few(codes, rows, usual, groups)
         else:
-            n_items = sort_many(codes, rows, feature, usual, groups, n_keys)
+            n_items = sort_many(codes, rows, usual, groups, n_keys)
         if n_items < n_rows:
             varies, n_below = n_items > 0, first_above(order, n_items, usual)
         else:

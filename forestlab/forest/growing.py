@@ -30,7 +30,7 @@ from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
 from forestlab.core.several import first_slots, side_size
 from forestlab.core.sparse import encode_sparse
-from forestlab.core.sweep import usual_codes
+from forestlab.core.sweep import by_row, usual_codes
 from forestlab.core.tasks import TASKS
 from forestlab.forest.encoded import Encoded
 from forestlab.forest.sparse import by_columns
@@ -99,9 +99,9 @@ class Training(NamedTuple):
     chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
     yardstick: np.ndarray | tuple[()] = ()  # what the criterion measures by; () if it does not
     lacking: bool = False  # some values are missing
-    usual: (
-        np.ndarray | tuple[()]
-    ) = ()  # the code that most rows have, see core.sweep; () of numbers
+    # What core.sweep asks for: the code that most rows have, of classes; all codes row by row.
+    usual: np.ndarray | tuple[()] = ()
+    by_row: np.ndarray | tuple[()] = ()
 
 
 def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) -> Training:
@@ -134,7 +134,8 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     yardstick = yardstick_of(recipe.criterion, y, mass, float(weights.sum()))
     has_classes = TASKS[recipe.task].has_classes
     usual = usual_codes(columns, n_jobs) if has_classes else ()
-    return Training(columns, y, marks, weights, whole, chances, yardstick, lacking, usual)
+    of_rows = by_row(columns.codes, n_jobs)
+    return Training(columns, y, marks, weights, whole, chances, yardstick, lacking, usual, of_rows)
 
 
 def yardstick_of(criterion: str | Own, y: np.ndarray, mass: np.ndarray | None, n_rows: float):
@@ -313,7 +314,7 @@ def _grow_in(grow: Callable, key, desk: Desk, stop) -> int:
     slots = first_slots(recipe.classes_each) if recipe.classes_each else ()
     plan = Plan(
         training.columns, training.y, training.marks, recipe.settings, training.yardstick, signs,
-        slots, training.usual,
+        slots, training.usual, training.columns.codes.reshape(-1), training.by_row,
     )  # fmt: skip
     while True:
         desk.scratch.scored[0] = 0
