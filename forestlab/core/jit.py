@@ -41,7 +41,7 @@ import numba
 from numba.core import caching, event
 from numba.extending import register_jitable
 
-from forestlab.core.lowering import PartCompiler, add_eight, add_two, hold, prefetch
+from forestlab.core.lowering import PartCompiler, add_eight, add_two, either, hold, prefetch
 
 __all__ = [
     "add_eight",
@@ -49,6 +49,7 @@ __all__ = [
     "cache_folder",
     "compile_seconds",
     "core_version",
+    "either",
     "hold",
     "jitable",
     "kernel",
