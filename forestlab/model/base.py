@@ -29,6 +29,7 @@ from forestlab.core.arrays import Forest, tree_of
 from forestlab.core.encode import rounded_columns
 from forestlab.core.jit import compile_seconds
 from forestlab.core.options import OPTIONS
+from forestlab.core.packed import Packed, packed
 from forestlab.forest import (
     Encoded,
     Grown,
@@ -164,13 +165,14 @@ class Model(BaseEstimator):
         found |= cutting.before(self, whole, recipe, found)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
-        self._forget("_made", "_pruned", *prunings.FOUND, *cutting.FOUND)
+        self._forget("_pruned", *prunings.FOUND, *cutting.FOUND)
         self._keep_classes(classes)
         self._keep_categories(table)
         self.__dict__.update(found, rounded_=rounded_columns(training.columns))
         self.recipe_, self.seed_, self.n_rows_, self.chances_ = drawn
         self.n_outputs_ = targets.shape[1]
-        self._answering()  # now: to be asked must not change a model
+        self._made: dict[str, Any] = {}  # now: to be asked must not change a model
+        self._answering()
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
         return self
@@ -498,9 +500,18 @@ class Predictor(Model):
         combine = parameters.combiner(self.combine, self.task)
         if self.recipe_.monotonic:
             parameters.require_order_kept(combine, self.task)
-        depth, forest = parameters.depth_limit(depth), first_trees(self._answering(), n_trees)
+        depth, answering = parameters.depth_limit(depth), self._answering()
         n_jobs, each = parameters.n_threads(self.n_jobs), self.recipe_.classes_each
-        return combined(forest, self.task, combine, X, depth, n_jobs, outside, each)
+
+        def packing(steps: np.dtype) -> Packed | None:
+            def make():
+                return packed(answering, self.task, combine, each, steps)
+
+            by = prunings.choice(self), combine
+            return self._once(f"packed {steps.itemsize}", make, by)
+
+        forest = first_trees(answering, n_trees)
+        return combined(forest, self.task, combine, X, depth, n_jobs, outside, each, packing)
 
     def predict_trees(self, X, depth=None, n_trees=None) -> np.ndarray | list[np.ndarray]:
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a
