@@ -5,6 +5,7 @@ and sizes for the rest.
 """
 
 import copy
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -325,10 +326,18 @@ class Model(BaseEstimator):
         self._require_known(X)
         return X, y
 
+    def _require_fitted(self) -> None:
+        """As `check_is_fitted`, which takes as long as to ask ten trees about a row."""
+        if "forest_" not in vars(self):
+            check_is_fitted(self, "forest_")
+
     def _check_X(self, X) -> Any:
-        check_is_fitted(self, "forest_")
-        refuse_dicts(X)
+        self._require_fitted()
         categories = getattr(self, "categories_", None)
+        is_plain = categories is None and not hasattr(self, "feature_names_in_")
+        if is_plain and frames.are_finite_numbers(X, self.n_features_in_):
+            return X
+        refuse_dicts(X)
         if categories is None:
             frames.require_no_words(X)
             X = validate_data(self, X, reset=False, **self._numbers())
@@ -442,7 +451,7 @@ class Model(BaseEstimator):
 
     def _answering(self) -> Forest:
         """The forest that answers: its trees as they were grown, or with what else nodes say."""
-        check_is_fitted(self, "forest_")
+        self._require_fitted()
         choice = prunings.choice(self)
         if choice == prunings.AS_GROWN:
             return self.forest_
@@ -451,7 +460,7 @@ class Model(BaseEstimator):
     def _once(self, name: str, make, by=()):
         """What make() gives, made once for a forest, and what else it goes by: people ask for
         `tree_.feature[i]` in loops."""
-        check_is_fitted(self, "forest_")
+        self._require_fitted()
         made = self.__dict__.setdefault("_made", {})
         if name not in made or made[name][0] is not self.forest_ or made[name][1] != by:
             made[name] = self.forest_, by, make()
@@ -504,10 +513,8 @@ class Predictor(Model):
         n_jobs, each = parameters.n_threads(self.n_jobs), self.recipe_.classes_each
 
         def packing(steps: np.dtype) -> Packed | None:
-            def make():
-                return packed(answering, self.task, combine, each, steps)
-
             by = prunings.choice(self), combine
+            make = partial(packed, answering, self.task, combine, each, steps)
             return self._once(f"packed {steps.itemsize}", make, by)
 
         forest = first_trees(answering, n_trees)
@@ -570,8 +577,10 @@ class Classifier(ClassifierMixin, Predictor):
 
     def _by_target(self, answers: np.ndarray) -> np.ndarray | list[np.ndarray]:
         """Those of one target as they are; of several, which stand side by side, a list."""
+        if self.n_outputs_ == 1:
+            return answers
         ends = np.cumsum(self.recipe_.classes_each, dtype=np.intp)[:-1]
-        return answers if self.n_outputs_ == 1 else np.split(answers, ends, axis=-1)
+        return np.split(answers, ends, axis=-1)
 
     def _of_nodes(self, i: np.ndarray) -> np.ndarray:
         forest = self._answering()
