@@ -20,6 +20,8 @@ of the walks alone: steps of 16 bytes took 1.15, 1.6 and 1.5 times as long; chil
 the heavier one's children next, gained nothing over the order of the nodes.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +35,7 @@ from forestlab.core.several import with_first_slots
 NARROW = np.dtype([("cut", np.float32), ("what", np.uint32)])
 WIDE = np.dtype([("cut", np.float64), ("what", np.uint32)], align=True)
 LEAF = np.uint64(1 << 31)
+GREATEST = float(np.finfo(np.float32).max)
 # Rows that go through a tree together. On covertype, whose rows have 216 bytes, 128 or 256 are the
 # best, on MNIST, with 3 KB, 32 or 64: of 512 MNIST takes a third longer.
 TILE_BYTES, LEAST_ROWS, MOST_ROWS = 1 << 16, 64, 256
@@ -40,9 +43,10 @@ TILE_BYTES, LEAST_ROWS, MOST_ROWS = 1 << 16, 64, 256
 
 class Packed(NamedTuple):
     steps: np.ndarray  # (n_nodes,) NARROW or WIDE
-    numbers: np.ndarray  # (n_mixed, n_sums) float64
+    numbers: np.ndarray  # (n_leaves, n_sums) float64
     first_node: np.ndarray  # (n_trees + 1,) int64
-    first_number: np.ndarray  # (n_trees + 1,) int64: where each tree's numbers begin
+    first_number: np.ndarray  # (n_trees + 1,) int64: where each tree's numbers begin; there is room
+    # for all of its leaves, of which those that add 1 take none
     n_bits: int  # of a feature
 
 
@@ -63,29 +67,52 @@ def step_type(dtype: np.dtype) -> np.dtype:
 
 
 def packed(
-    forest: Forest, task: str, combiner: str, classes_each: tuple[int, ...], dtype: np.dtype
+    forest: Forest,
+    task: str,
+    combiner: str,
+    classes_each: tuple[int, ...],
+    dtype: np.dtype,
+    n_jobs: int = 1,
 ) -> Packed | None:
     """The forest as it is asked by one combiner, with steps of that type; None if they are too
     small for it, or nodes ask for more than a cut. `classes_each` as in `asking.combined`."""
     if not len(forest.steps) or len(forest.bits):
         return None
-    steps = np.empty(len(forest.steps), dtype)
-    n_leaves = (len(steps) + len(forest.first_node) - 1) // 2
-    numbers = np.empty((n_leaves, n_sums(combiner, task, forest.stats.shape[1])))
+    first_leaf = (forest.first_node + np.arange(len(forest.first_node))) // 2
+    numbers = np.empty((first_leaf[-1], n_sums(combiner, task, forest.stats.shape[1])))
     n_bits = int(forest.steps["feature"].max(initial=0)).bit_length()
-    made = Packed(steps, numbers, forest.first_node, np.zeros_like(forest.first_node), n_bits)
-    with np.errstate(over="ignore"):  # of a cut beyond float32, where kernels are not compiled
-        fits = pack_kernel(task, combiner, len(classes_each) > 0, dtype == NARROW)(
-            with_first_slots(forest, classes_each), made
-        )
-    return made._replace(numbers=numbers[: made.first_number[-1]]) if fits else None
+    steps = np.empty(len(forest.steps), dtype)
+    made = Packed(steps, numbers, forest.first_node, first_leaf, n_bits)
+    pack = pack_kernel(task, combiner, len(classes_each) > 0, dtype == NARROW)
+    asked, n_trees = with_first_slots(forest, classes_each), len(forest.first_node) - 1
+    bounds = pairwise(np.linspace(0, n_trees, min(n_jobs, n_trees) + 1).astype(int).tolist())
+    with ThreadPoolExecutor(n_jobs) as pool:
+        fits = list(pool.map(lambda trees: pack(asked, made, trees), bounds))
+    return made if all(fits) else None
 
 
 @jitable
 def not_above(cut):
     """The greatest float32 that is not above it."""
-    found = np.float32(cut)
+    if cut < -GREATEST:
+        return np.float32(-np.inf)
+    found = np.float32(min(cut, GREATEST))
     return np.nextafter(found, np.float32(-np.inf)) if np.float64(found) > cut else found
+
+
+@jitable
+def only_class(stats, i):
+    """The class of a node that has no other, else -1."""
+    found, n_found = 0, 0
+    for k in range(stats.shape[1]):
+        found = k if stats[i, k] != 0.0 else found
+        n_found += stats[i, k] != 0.0
+    return found if n_found == 1 else -1
+
+
+@jitable
+def no_class(stats, i):
+    return -1
 
 
 @jitable
@@ -98,37 +125,38 @@ def pack_kernel(task: str, combiner: str, several: bool, narrow: bool):
     """The compiled maker of steps and numbers."""
     contribute = COMBINERS[combiner][task].contribute
     contribute = each_target(contribute) if several else contribute
+    class_of = only_class if COMBINERS[combiner][task].sure and not several else no_class
     cut_of = not_above if narrow else as_it_is
 
     @kernel(allocates=False)
-    def pack(forest, packed):
-        """Fill what was made for the steps; return whether all fits in them."""
+    def pack(forest, packed, trees):
+        """Fill what was made for the steps of trees (first, last + 1); return whether all fits in
+        them."""
         steps, numbers, n_bits = packed.steps, packed.numbers, np.uint64(packed.n_bits)
         n_sums, most = numbers.shape[1], LEAF >> n_bits
-        n_mixed = 0
-        for t in range(forest.first_node.shape[0] - 1):
-            root, first_number = forest.first_node[t], n_mixed
-            unit = unit_of(forest.nodes[root])
+        for t in range(trees[0], trees[1]):
+            root, first_number = forest.first_node[t], packed.first_number[t]
+            unit, n_mixed = unit_of(forest.nodes[root]), 0
             for i in range(root, forest.first_node[t + 1]):
                 step = forest.steps[i]
                 if step["feature"] >= 0:
-                    skip = np.uint64(root + step["right"] - i)
-                    if skip >= most:
-                        return False
-                    steps[i]["cut"] = cut_of(step["cut"])
-                    steps[i]["what"] = np.uint32(skip << n_bits | np.uint64(step["feature"]))
-                    continue
-                for k in range(n_sums):
-                    numbers[n_mixed, k] = 0.0
-                contribute(forest.stats, i, root, unit, 1.0, numbers, n_mixed)
-                lone = only_one(numbers, n_mixed)
-                place = np.uint64(lone if lone >= 0 else n_sums + n_mixed - first_number)
-                if place >= most:
+                    high = np.uint64(root + step["right"] - i)
+                    low, cut = np.uint64(step["feature"]), step["cut"]
+                else:
+                    lone = class_of(forest.stats, i)
+                    if lone < 0:
+                        own = first_number + n_mixed
+                        for k in range(n_sums):
+                            numbers[own, k] = 0.0
+                        contribute(forest.stats, i, root, unit, 1.0, numbers, own)
+                        lone = only_one(numbers, own)
+                    high = np.uint64(lone if lone >= 0 else n_sums + n_mixed)
+                    n_mixed += lone < 0
+                    low, cut = LEAF, 0.0
+                if high >= most:
                     return False
-                steps[i]["cut"] = 0.0
-                steps[i]["what"] = np.uint32(LEAF | place << n_bits)
-                n_mixed += lone < 0
-            packed.first_number[t + 1] = n_mixed
+                steps[i]["cut"] = cut_of(cut)
+                steps[i]["what"] = np.uint32(high << n_bits | low)
         return True
 
     return pack

@@ -56,7 +56,7 @@ def combined(
     blocks, n_stats = Blocks(X), forest.stats.shape[1]
     walk, made = walk_for(forest, blocks.X), None
     if walk == SHORT and depth is None and outside is None:
-        packing = packing or partial(packed, forest, task, combiner, classes_each)
+        packing = packing or partial(packed, forest, task, combiner, classes_each, n_jobs=n_jobs)
         made = packing(step_type(blocks.X.dtype))
     sums = np.zeros((blocks.n_rows, n_sums(combiner, task, n_stats)))
     voters = np.zeros(blocks.n_rows, np.int64)

@@ -514,7 +514,7 @@ class Predictor(Model):
 
         def packing(steps: np.dtype) -> Packed | None:
             by = prunings.choice(self), combine
-            make = partial(packed, answering, self.task, combine, each, steps)
+            make = partial(packed, answering, self.task, combine, each, steps, n_jobs)
             return self._once(f"packed {steps.itemsize}", make, by)
 
         forest = first_trees(answering, n_trees)

@@ -61,14 +61,15 @@ def test_steps_are_narrow_where_float32_holds_every_value():
         assert [step_type(np.dtype(name)) for name in names] == [steps] * len(names)
 
 
-def test_pure_leaves_need_no_numbers():
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_pure_leaves_need_no_numbers(n_jobs):
     left, right = {"value": {"a": 0, "b": 3}}, {"value": {"a": 1, "b": 1}}
     question = {"feature": 1, "cut": 2, "left": left, "right": right}
     forest = plant([build_tree(question, ["x", "y"], ["a", "b"]).tree] * 2)
-    found = packed(forest, "classification", "average", (), NARROW)
+    found = packed(forest, "classification", "average", (), NARROW, n_jobs)
     assert found.n_bits == 1
-    assert found.numbers.tolist() == [[0.5, 0.5]] * 2
-    assert found.first_number.tolist() == [0, 1, 2]
+    assert found.first_number.tolist() == [0, 2, 4]
+    assert found.numbers[[0, 2]].tolist() == [[0.5, 0.5]] * 2
     leaf = int(LEAF)
     assert found.steps["what"].tolist() == [2 << 1 | 1, leaf | 1 << 1, leaf | 2 << 1] * 2
 
