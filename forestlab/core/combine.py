@@ -127,19 +127,20 @@ class Combiner(NamedTuple):
     finish: Callable
     n_sums: int = 1  # for each class or target
     keeps_order: bool = True  # if no tree's answer falls, neither does that of all
+    sure: bool = False  # a node of one class adds 1 for it, and 0 for others
 
 
 # By task too; a combiner that is not there for a task is refused.
 COMBINERS: dict[str, dict[str, Combiner]] = {
     "average": {
-        "classification": Combiner(average_classes, mean_of_sums),
+        "classification": Combiner(average_classes, mean_of_sums, sure=True),
         "regression": Combiner(average_moments, mean_of_sums),
     },
     "product": {
         "classification": Combiner(product_classes, normalised_product, keeps_order=False),
         "regression": Combiner(product_moments, precision_mean, n_sums=2, keeps_order=False),
     },
-    "vote": {"classification": Combiner(vote_classes, mean_of_sums)},
+    "vote": {"classification": Combiner(vote_classes, mean_of_sums, sure=True)},
 }
 
 

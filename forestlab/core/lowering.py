@@ -175,6 +175,31 @@ def lower_prefetch(context, builder, signature, arguments):
     return context.get_dummy_value()
 
 
+# ---- choices -----------------------------------------------------------------------------------
+
+
+def either(is_first, first, second):
+    """`first` if that is so, else `second`, without a branch. Written as Python has it, LLVM may
+    make a branch of it, to load only what is chosen; where either is as likely, half of these are
+    mispredicted, at the price of some twenty instructions."""
+    return first if is_first else second
+
+
+@type_callable(either)
+def type_of_either(context):
+    def typer(is_first, first, second):
+        return first if first == second else None
+
+    return typer
+
+
+@lower_builtin(either, types.Boolean, types.Any, types.Any)
+def lower_either(context, builder, signature, arguments):
+    chosen = builder.select(*arguments)
+    chosen.set_metadata("unpredictable", builder.module.add_metadata([]))
+    return chosen
+
+
 # ---- vectors -----------------------------------------------------------------------------------
 # A loop over a row of ten numbers is too short for LLVM to make vectors of it by itself.
 

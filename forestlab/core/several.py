@@ -15,6 +15,7 @@ ties are wider.
 
 from collections.abc import Callable
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,14 @@ NUMBERS = 3  # of a side, beside its slots
 def first_slots(classes_each: tuple[int, ...]) -> np.ndarray:
     """Where the slots of each target begin, and where the last ones end, (n_targets + 1,)."""
     return np.array([0, *accumulate(classes_each)], np.int64)
+
+
+def with_first_slots(forest, classes_each: tuple[int, ...]) -> Any:
+    """The forest as kernels take it: of several targets with statistics that are a pair, with where
+    those of each begin."""
+    if not classes_each:
+        return forest
+    return forest._replace(stats=(forest.stats, first_slots(classes_each)))
 
 
 def side_size(classes_each: tuple[int, ...]) -> int:

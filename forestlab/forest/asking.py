@@ -1,8 +1,8 @@
 """Asking a forest: its answers, at one depth or at all, and where rows end."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from forestlab.core.descend import (
     surface_kernel,
     table_kernel,
 )
+from forestlab.core.packed import Packed, make_lists, packed, step_type, sum_packed
 from forestlab.core.running import Additions, RunningSums, Stops
-from forestlab.core.several import first_slots
+from forestlab.core.several import first_slots, with_first_slots
 from forestlab.core.tasks import TASKS
-from forestlab.core.walk import NO_DEPTH, make_walks, walk_for
+from forestlab.core.walk import NO_DEPTH, SHORT, make_walks, walk_for
 from forestlab.forest.sparse import Blocks
 from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
@@ -33,6 +34,7 @@ def combined(
     n_jobs: int = 1,
     outside=None,
     classes_each: tuple[int, ...] = (),
+    packing: Callable[[np.dtype], Packed | None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The forest's answer for each row of X, and how many trees gave one.
 
@@ -42,6 +44,8 @@ def combined(
     depth : evaluate as if grown with this max_depth; None: as grown
     outside : (n_trees, …) packed bits from `rows_outside`, or None to ask every tree
     classes_each : of several targets of classes, how many each has
+    packing : gives `packed` trees of the forest with steps of a type, at least all of them, so that
+        they need not be made again
 
     Returns
     -------
@@ -49,35 +53,67 @@ def combined(
         (n_rows, n_targets) means; NaN where no tree answers
     voters : (n_rows,) int64
     """
-    blocks, several = Blocks(X), len(classes_each) > 0
-    walk = walk_for(forest, blocks.X)
-    add_answers, finish = (
-        sum_kernel(task, combiner, walk, several),
-        finish_kernel(task, combiner),
-    )
-    n_stats = forest.stats.shape[1]
-    firsts = first_slots(classes_each)
-    asked: Any = forest._replace(stats=(forest.stats, firsts)) if several else forest  # type: ignore[arg-type]
+    blocks, n_stats = Blocks(X), forest.stats.shape[1]
+    walk, made = walk_for(forest, blocks.X), None
+    if walk == SHORT and depth is None and outside is None:
+        packing = packing or partial(packed, forest, task, combiner, classes_each, n_jobs=n_jobs)
+        made = packing(step_type(blocks.X.dtype))
     sums = np.zeros((blocks.n_rows, n_sums(combiner, task, n_stats)))
     voters = np.zeros(blocks.n_rows, np.int64)
-    outside = np.zeros((0, 0), np.uint8) if outside is None else outside
+    if made is not None:
+        add = _packed_adder(made, n_trees(forest))
+    else:
+        asked = with_first_slots(forest, classes_each)
+        add_answers = sum_kernel(task, combiner, walk, len(classes_each) > 0)
+        add = _adder(asked, add_answers, walk, limit_of(depth), outside)
+    finish = _finisher(task, combiner, classes_each)
 
     def add_block(rows: slice) -> None:
-        start = rows.start
-        with blocks.block(rows) as block:
-            add_answers(
-                asked, make_walks(forest, walk), block, (0, n_trees(forest)), limit_of(depth),
-                outside, start, sums[rows], voters[rows],
-            )  # fmt: skip
-        if not several:
-            finish(sums[rows], voters[rows])
-        for first, end in pairwise(firsts):
-            of_target = np.ascontiguousarray(sums[rows, first:end])
-            finish(of_target, voters[rows])
-            sums[rows, first:end] = of_target
+        add(blocks, rows, sums[rows], voters[rows])
+        finish(sums[rows], voters[rows])
 
     by_blocks(add_block, blocks.n_rows, n_jobs, blocks.most_rows)
     return sums[:, : TASKS[task].n_answers(n_stats)], voters
+
+
+def _packed_adder(made: Packed, n_asked: int) -> Callable:
+    """What adds the answers of the first packed trees, and counts them."""
+
+    def add(blocks: Blocks, rows: slice, sums: np.ndarray, voters: np.ndarray) -> None:
+        with blocks.block(rows, made.steps.dtype["cut"].type) as block:
+            sum_packed(made, make_lists(block), block, n_asked, sums)
+        voters += n_asked
+
+    return add
+
+
+def _adder(asked, add_answers: Callable, walk: int, depth: int, outside) -> Callable:
+    """What adds the answers of all trees down to a depth, or of those that left a row out."""
+    trees, bits = (0, n_trees(asked)), np.zeros((0, 0), np.uint8) if outside is None else outside
+
+    def add(blocks: Blocks, rows: slice, sums: np.ndarray, voters: np.ndarray) -> None:
+        with blocks.block(rows) as block:
+            walks = make_walks(asked, walk)
+            add_answers(asked, walks, block, trees, depth, bits, rows.start, sums, voters)
+
+    return add
+
+
+def _finisher(
+    task: str, combiner: str, classes_each: tuple[int, ...]
+) -> Callable[[np.ndarray, np.ndarray], None]:
+    """What turns the sums of some rows into answers, in their place."""
+    finish = finish_kernel(task, combiner)
+    if not classes_each:
+        return finish
+
+    def finish_each(sums: np.ndarray, voters: np.ndarray) -> None:
+        for first, end in pairwise(first_slots(classes_each)):
+            of_target = np.ascontiguousarray(sums[:, first:end])
+            finish(of_target, voters)
+            sums[:, first:end] = of_target
+
+    return finish_each
 
 
 def tree_by_tree(

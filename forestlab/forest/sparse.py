@@ -39,25 +39,25 @@ class Blocks:
         self._spare: list[np.ndarray] = []  # zeros that no block is written in
 
     @contextmanager
-    def block(self, rows: slice) -> Iterator[np.ndarray]:
-        """Those rows, dense; not to be used afterwards."""
+    def block(self, rows: slice, dtype: type = np.float64) -> Iterator[np.ndarray]:
+        """Those rows, dense, of one type that holds all values; not to be used afterwards."""
         if not issparse(self.X):
-            yield block_of(self.X, rows)
+            yield block_of(self.X, rows, dtype)
             return
         begin = self.X.indptr[rows.start : rows.stop + 1]
         held, n_rows = slice(begin[0], begin[-1]), len(begin) - 1
         places = np.repeat(np.arange(n_rows), np.diff(begin)), self.X.indices[held]
-        zeros = self._zeros()
+        zeros = self._zeros(dtype)
         zeros[places] = self.X.data[held]
         yield zeros[:n_rows]
         zeros[places] = 0.0
         self._spare.append(zeros)
 
-    def _zeros(self) -> np.ndarray:
+    def _zeros(self, dtype: type) -> np.ndarray:
         try:
             return self._spare.pop()  # which no other thread can have then
         except IndexError:
-            return np.zeros((self.most_rows, self.X.shape[1]))
+            return np.zeros((self.most_rows, self.X.shape[1]), dtype)
 
 
 def _summed(X):

@@ -65,6 +65,6 @@ def by_fixed_blocks(
     return in_threads(on_block, starts, n_jobs)
 
 
-def block_of(X, rows: slice) -> np.ndarray:
+def block_of(X, rows: slice, dtype: type = np.float64) -> np.ndarray:
     """Rows in the one layout that the kernels are compiled for; to numba read-only is another."""
-    return np.require(X[rows], np.float64, ["C", "W"])
+    return np.require(X[rows], dtype, ["C", "W"])

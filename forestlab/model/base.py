@@ -5,6 +5,7 @@ and sizes for the rest.
 """
 
 import copy
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -29,6 +30,7 @@ from forestlab.core.arrays import Forest, tree_of
 from forestlab.core.encode import rounded_columns
 from forestlab.core.jit import compile_seconds
 from forestlab.core.options import OPTIONS
+from forestlab.core.packed import Packed, packed
 from forestlab.forest import (
     Encoded,
     Grown,
@@ -164,13 +166,14 @@ class Model(BaseEstimator):
         found |= cutting.before(self, whole, recipe, found)
         # Nothing that was fitted before is touched until all has gone well.
         self._forget_oob()
-        self._forget("_made", "_pruned", *prunings.FOUND, *cutting.FOUND)
+        self._forget("_pruned", *prunings.FOUND, *cutting.FOUND)
         self._keep_classes(classes)
         self._keep_categories(table)
         self.__dict__.update(found, rounded_=rounded_columns(training.columns))
         self.recipe_, self.seed_, self.n_rows_, self.chances_ = drawn
         self.n_outputs_ = targets.shape[1]
-        self._answering()  # now: to be asked must not change a model
+        self._made: dict[str, Any] = {}  # now: to be asked must not change a model
+        self._answering()
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
         return self
@@ -323,10 +326,18 @@ class Model(BaseEstimator):
         self._require_known(X)
         return X, y
 
+    def _require_fitted(self) -> None:
+        """As `check_is_fitted`, which takes as long as to ask ten trees about a row."""
+        if "forest_" not in vars(self):
+            check_is_fitted(self, "forest_")
+
     def _check_X(self, X) -> Any:
-        check_is_fitted(self, "forest_")
-        refuse_dicts(X)
+        self._require_fitted()
         categories = getattr(self, "categories_", None)
+        is_plain = categories is None and not hasattr(self, "feature_names_in_")
+        if is_plain and frames.are_finite_numbers(X, self.n_features_in_):
+            return X
+        refuse_dicts(X)
         if categories is None:
             frames.require_no_words(X)
             X = validate_data(self, X, reset=False, **self._numbers())
@@ -440,7 +451,7 @@ class Model(BaseEstimator):
 
     def _answering(self) -> Forest:
         """The forest that answers: its trees as they were grown, or with what else nodes say."""
-        check_is_fitted(self, "forest_")
+        self._require_fitted()
         choice = prunings.choice(self)
         if choice == prunings.AS_GROWN:
             return self.forest_
@@ -449,7 +460,7 @@ class Model(BaseEstimator):
     def _once(self, name: str, make, by=()):
         """What make() gives, made once for a forest, and what else it goes by: people ask for
         `tree_.feature[i]` in loops."""
-        check_is_fitted(self, "forest_")
+        self._require_fitted()
         made = self.__dict__.setdefault("_made", {})
         if name not in made or made[name][0] is not self.forest_ or made[name][1] != by:
             made[name] = self.forest_, by, make()
@@ -498,9 +509,16 @@ class Predictor(Model):
         combine = parameters.combiner(self.combine, self.task)
         if self.recipe_.monotonic:
             parameters.require_order_kept(combine, self.task)
-        depth, forest = parameters.depth_limit(depth), first_trees(self._answering(), n_trees)
+        depth, answering = parameters.depth_limit(depth), self._answering()
         n_jobs, each = parameters.n_threads(self.n_jobs), self.recipe_.classes_each
-        return combined(forest, self.task, combine, X, depth, n_jobs, outside, each)
+
+        def packing(steps: np.dtype) -> Packed | None:
+            by = prunings.choice(self), combine
+            make = partial(packed, answering, self.task, combine, each, steps, n_jobs)
+            return self._once(f"packed {steps.itemsize}", make, by)
+
+        forest = first_trees(answering, n_trees)
+        return combined(forest, self.task, combine, X, depth, n_jobs, outside, each, packing)
 
     def predict_trees(self, X, depth=None, n_trees=None) -> np.ndarray | list[np.ndarray]:
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a
@@ -559,8 +577,10 @@ class Classifier(ClassifierMixin, Predictor):
 
     def _by_target(self, answers: np.ndarray) -> np.ndarray | list[np.ndarray]:
         """Those of one target as they are; of several, which stand side by side, a list."""
+        if self.n_outputs_ == 1:
+            return answers
         ends = np.cumsum(self.recipe_.classes_each, dtype=np.intp)[:-1]
-        return answers if self.n_outputs_ == 1 else np.split(answers, ends, axis=-1)
+        return np.split(answers, ends, axis=-1)
 
     def _of_nodes(self, i: np.ndarray) -> np.ndarray:
         forest = self._answering()

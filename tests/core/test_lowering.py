@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba import njit
 from numba.core.errors import TypingError
 
-from forestlab.core.jit import hold, jitable, kernel, prefetch
+from forestlab.core.jit import either, hold, jitable, kernel, prefetch
 
 
 class Inner(NamedTuple):
@@ -66,3 +67,28 @@ def test_tuples_of_other_types_are_other_kernels():
     wide = Outer(2, Inner(np.array([3.0, 4.0]), 1.5), np.zeros(2, np.int64))
     narrow = Outer(2, Inner(np.array([3, 4], np.int8), 1.5), np.zeros(2, np.int32))
     assert add(wide, 2) == add(narrow, 2) == total(given()._replace(inner=wide.inner), 2)
+
+
+def smaller(values, others, found):
+    for i in range(found.shape[0]):
+        found[i] = either(values[i] <= others[i], values[i], others[i])
+
+
+def test_either_takes_the_one_that_is_said_without_a_branch():
+    values, others = np.array([1.0, 5.0, 2.0, np.nan]), np.array([3.0, 4.0, 2.0, 7.0])
+    compiled, plain = np.zeros(4), np.zeros(4)
+    choose = njit(smaller)  # not kept on disk, whence numba would not tell the code
+    choose(values, others, compiled)
+    smaller(values, others, plain)
+    np.testing.assert_array_equal(compiled, plain)
+    np.testing.assert_array_equal(plain, [1.0, 4.0, 2.0, 7.0])
+    (code,) = choose.inspect_llvm().values()
+    assert "!unpredictable" in code
+
+
+def test_either_chooses_between_values_of_one_type():
+    def mixed(value):
+        return either(value > 0, 1, 0.5)
+
+    with pytest.raises(TypingError, match="either"):
+        kernel()(mixed)(1)

@@ -18,9 +18,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor
 from forestlab.core.combine import COMBINERS
 from forestlab.core.criteria import CRITERIA
-from forestlab.core.descend import sum_kernel
 from forestlab.core.grow import KernelParts, grow_kernel
 from forestlab.core.leaves import LEAVES
+from forestlab.core.packed import pack_kernel, sum_packed
 from forestlab.core.search import SEARCHES
 from forestlab.model import parameters
 from forestlab.model.descriptions import DESCRIPTIONS
@@ -229,7 +229,7 @@ def test_read_only_data_compiles_nothing_more(cls):
     few_trees(cls).fit(X, y).predict(X)
     task = "classification" if cls in CLASSIFIERS else "regression"
     grow = grow_kernel(KernelParts(cls().criterion, "axis", "exact", False, True))
-    kernels = grow, sum_kernel(task, "average", True)
+    kernels = grow, pack_kernel(task, "average", False, False), sum_packed
     before = [len(kernel.signatures) for kernel in kernels]
     few_trees(cls).fit(read_only(X), read_only(y)).predict(read_only(X))
     assert [len(kernel.signatures) for kernel in kernels] == before

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -676,3 +677,58 @@ def test_what_is_asked_of_categories_is_one_of_two():
     told = r"^categories must be one of 'subset', 'equality'; got 'one_hot'\.$"
     with pytest.raises(ValueError, match=told):
         TreeClassifier(categories="one_hot").fit(X, [0, 1, 0])
+
+
+# ---- arrays that need no closer look -----------------------------------------------------------
+
+
+def with_one(value) -> np.ndarray:
+    X = np.ones((5, 3))
+    X[4, 2] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    ("X", "are"),
+    [
+        (np.ones((5, 3)), True),
+        (np.ones((5, 3), np.float32, order="F")[::2], True),
+        (np.ones((5, 3), np.int64), True),
+        (with_one(np.nan), False),
+        (with_one(-np.inf), False),
+        (np.array([[np.inf, -np.inf, 0.0]]), False),
+        (np.full((5, 3), 1e308), False),  # whose sum is infinite: scikit-learn looks closer
+        (np.ones((5, 2)), False),
+        (np.ones((0, 3)), False),
+        (np.ones(3), False),
+        (np.ones((5, 3), object), False),
+        (np.ones((5, 3), complex), False),
+        (np.ones((5, 3), bool), False),
+        (np.ones((5, 3)).tolist(), False),
+        (np.ma.masked_array(np.ones((5, 3))), False),
+    ],
+    ids=str,
+)
+def test_arrays_of_finite_numbers_are_known_at_once(X, are):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert frames.are_finite_numbers(X, 3) == are
+
+
+def test_an_array_is_refused_as_scikit_learn_refuses_it():
+    X, y = np.arange(12.0).reshape(4, 3), [0, 1, 0, 1]
+    model = TreeClassifier(missing="error").fit(X, y)
+    assert model.predict(X).tolist() == y
+    for wrong, says in (
+        (np.where(X == 4, np.inf, X), "infinity"),
+        (np.where(X == 4, np.nan, X), "holds NaN in column 1, row 1"),
+        (X[:, :2], "2 features, but TreeClassifier is expecting 3"),
+        (X[:0], "0 sample"),
+        (X[0], "Expected 2D array"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            model.predict(wrong)
+    np.testing.assert_array_equal(model.predict(np.full((1, 3), 1e308)), model.predict(X[-1:]))
+    model.name_features(["a", "b", "c"])
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)

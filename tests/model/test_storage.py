@@ -29,7 +29,7 @@ from forestlab.core.arrays import (
     Forest,
     plant,
 )
-from forestlab.core.descend import sum_kernel
+from forestlab.core.packed import pack_kernel, sum_packed
 from forestlab.model.estimators import ESTIMATORS
 from forestlab.model.sound import check_forest
 from forestlab.model.storage import FOREST, TEXT
@@ -243,12 +243,12 @@ def test_a_memory_map_compiles_nothing_more(cls, tmp_path):
     """joblib gives its workers such maps of large arrays, which cannot be written to."""
     model, X = fitted(cls)
     answers = model.predict(X)
-    kernel = sum_kernel(cls.task, model.combine, True)
-    before = len(kernel.signatures)
+    kernels = pack_kernel(cls.task, model.combine, False, False), sum_packed
+    before = [len(kernel.signatures) for kernel in kernels]
     joblib.dump(model, tmp_path / "model")
     back = joblib.load(tmp_path / "model", mmap_mode="r")
     assert_same(back.predict(X), answers)
-    assert len(kernel.signatures) == before
+    assert [len(kernel.signatures) for kernel in kernels] == before
     assert all(type(array) is np.ndarray and array.flags.writeable for array in back.forest_)
 
 
