@@ -344,9 +344,17 @@ def with_nan(columns: Columns) -> Columns:
 
 def rounded_columns(columns: Columns) -> np.ndarray:
     """Which columns hold values, or ends of bins, that float32 would round, (n_features,)."""
+    first, n_values = columns.first, len(columns.upper)
+    changed = np.empty(n_values, np.bool_)
+    for start in range(0, n_values, AT_ONCE):  # an exact search has as many values as X
+        part = slice(start, start + AT_ONCE)
+        changed[part] = _is_rounded(columns.lower[part]) | _is_rounded(columns.upper[part])
+    found, has_values = np.zeros(len(first) - 1, np.bool_), first[1:] > first[:-1]
+    if n_values:
+        found[has_values] = np.logical_or.reduceat(changed, first[:-1][has_values])
+    return found
+
+
+def _is_rounded(values: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
-        lower, upper = (values.astype(np.float32) for values in (columns.lower, columns.upper))
-    changed = (lower != columns.lower) | (upper != columns.upper)
-    changed &= ~np.isnan(columns.upper)
-    n_changed = np.concatenate([[0], np.cumsum(changed)])
-    return n_changed[columns.first[1:]] > n_changed[columns.first[:-1]]
+        return (values.astype(np.float32) != values) & ~np.isnan(values)

@@ -110,7 +110,8 @@ def _narrow(whole: np.ndarray) -> np.ndarray:
 
 def _are_same(a: np.ndarray, b: np.ndarray) -> bool:
     """Are all bits the same?"""
-    return np.array_equal(*(np.ascontiguousarray(one).view(f"u{one.itemsize}") for one in (a, b)))
+    one, other = (np.ascontiguousarray(each).view(f"u{each.itemsize}") for each in (a, b))
+    return np.array_equal(one, other)
 
 
 # ---- back --------------------------------------------------------------------------------------
