@@ -179,34 +179,38 @@ def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
 
     Room is made for `n_trees` like the first one; pages that stay empty cost nothing.
     """
-    nodes, stats = np.empty(0, NODE), np.empty((0, 0))
+    nodes, stats, gains = np.empty(0, NODE), np.empty((0, 0)), np.empty(0)
     params: list[np.ndarray] = []
     bits: list[np.ndarray] = []
     means: list[np.ndarray] = []
-    gains: list[np.ndarray] = []
+    has_gains = True  # all trees have
     sizes: list[tuple[int, int, int]] = []
     n_nodes = 0
     for tree in trees:
         end = n_nodes + len(tree.nodes)
         if end > len(nodes):
             room = max(end, int(1.2 * end * n_trees / (len(sizes) + 1)))
-            nodes, stats = (
+            nodes, stats, gains = (
                 _moved(nodes, n_nodes, (room,)),
                 _moved(stats, n_nodes, (room, tree.stats.shape[1])),
+                _moved(gains, n_nodes, (room,)),
             )
         nodes[n_nodes:end], stats[n_nodes:end] = tree.nodes, tree.stats
+        has_gains &= len(tree.gains) == len(tree.nodes)
+        if has_gains:
+            gains[n_nodes:end] = tree.gains
         params.append(tree.params)
         bits.append(tree.bits)
         means.append(tree.means)
-        gains.append(tree.gains)
         sizes.append((len(tree.nodes), len(tree.params), len(tree.bits)))
         n_nodes = end
     nodes.resize(n_nodes, refcheck=False)
     stats.resize((n_nodes, stats.shape[1]), refcheck=False)
+    gains.resize(n_nodes, refcheck=False)
     first_node, first_param, first_bit = map(_offsets, zip(*sizes, strict=True))
     pools = np.concatenate(params), np.concatenate(bits)
     firsts, no_steps = (first_node, first_param, first_bit), np.empty(0, STEP)
-    beside = _joined(means, stats, sizes), _joined_gains(gains, n_nodes)
+    beside = _joined(means, stats, sizes), gains if has_gains else NO_GAINS
     return with_steps(Forest(nodes, stats, *pools, *firsts, no_steps, *beside))
 
 
@@ -218,12 +222,6 @@ def _joined(means: list[np.ndarray], stats: np.ndarray, sizes: list) -> np.ndarr
     answers = np.split(stats[:, 1 : 1 + n_targets], np.cumsum([size[0] for size in sizes])[:-1])
     pairs = zip(means, answers, strict=True)
     return np.concatenate([part if part.shape[1] else answer for part, answer in pairs])
-
-
-def _joined_gains(gains: list[np.ndarray], n_nodes: int) -> np.ndarray:
-    """The gains of all trees, if all have them."""
-    joined = np.concatenate(gains)
-    return joined if len(joined) == n_nodes else NO_GAINS
 
 
 def _moved(array: np.ndarray, n: int, shape: tuple[int, ...]) -> np.ndarray:

@@ -14,8 +14,8 @@ holds between 0.0038 and 0.0040 of them in 19 of 20 cases.
 
 import numpy as np
 
-from forestlab.core.encode import bin_ends
 from forestlab.core.jit import kernel
+from forestlab.core.ranks import bin_ends
 from forestlab.core.rng import GOLDEN, MIX_1, MIX_2
 
 

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Columns
-from forestlab.core.encode import SMALL, bin_bounds, bin_ends, count_small
 from forestlab.core.jit import jitable, kernel
 from forestlab.core.memory import reserve
+from forestlab.core.ranks import bin_bounds, bin_ends
+from forestlab.core.tally import SMALL, count_small
 
 FEW = 32  # so many values are sorted, be they whole or not: to count takes a microsecond
 PER_THREAD = 4  # stretches of columns

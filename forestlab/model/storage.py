@@ -2,15 +2,16 @@
 
     format.json      version, estimator, parameters, recipe, levels of categories, and fitted values
                      that are no arrays
-    forest.NAME.npy  the arrays of core.arrays.Forest
+    forest.NAME.npy  the arrays of core.arrays.Forest; what stands at nodes is packed (see packing),
+                     but in files of version 1
     NAME.npy         other fitted arrays: classes_, feature_names_in_, oob_…
     NAME.K.npy       those of target K, where several have one each
 
 Reading runs nothing: arrays are read without pickle, and all that is read is checked (see sound)
 before a kernel, which does not look at bounds, may walk it. Nothing is read that no model has, and
 before there is room for an array its size is looked at: of all parts that it has, or as little as
-compressing can have saved. Another fitted value is kept if its name is added here to ARRAYS or
-VALUES.
+compressing can have saved; of packed nodes all at once. Another fitted value is kept if its name is
+added here to ARRAYS or VALUES.
 """
 
 import json
@@ -25,6 +26,7 @@ from forestlab.atomic import whole_file
 from forestlab.core.arrays import (
     NO_GAINS,
     NO_MEANS,
+    NODE,
     STEP,
     Forest,
     Limits,
@@ -42,13 +44,15 @@ from forestlab.core.options import (
     told,
 )
 from forestlab.forest import Recipe
-from forestlab.model import sound
+from forestlab.model import packing, sound
 
-VERSION = 1
+VERSION = 2
+BEFORE = 1  # when nodes were not packed
 TEXT = "format.json"
 # Only in files of forests that have them, and what others have instead.
 BESIDE = {"means": NO_MEANS, "gains": NO_GAINS}
 FOREST = [name for name in Forest._fields if name not in ("steps", *BESIDE)]  # steps are derived
+PACKED = ("nodes", "stats", *BESIDE)
 
 # What else a fitted model keeps: arrays, or lists of one for each target, and other values.
 ARRAYS = (
@@ -125,9 +129,8 @@ def write(path, estimator: str, params: dict[str, Any], fitted: dict[str, Any]) 
     if lists:
         text["lists"] = {name: len(each) for name, each in lists.items()}
     arrays = {name: _without_objects(name, array) for name, array in arrays.items()}
-    arrays |= {f"forest.{name}": getattr(forest, name) for name in FOREST}
-    beside = {f"forest.{name}": getattr(forest, name) for name in BESIDE}
-    arrays |= {name: array for name, array in beside.items() if array.size}
+    arrays |= {f"forest.{name}": getattr(forest, name) for name in FOREST if name not in PACKED}
+    arrays |= {f"forest.{name}": array for name, array in packing.pack(forest).items()}
     arrays[TEXT] = np.frombuffer(json.dumps(text).encode(), np.uint8)
     with whole_file(Path(path)) as written, open(written, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
@@ -195,16 +198,17 @@ def read(path) -> tuple[str, dict[str, Any], dict[str, Any]]:
             version = text["version"] if text["format"] == "forestlab" else None
         except Exception as error:  # zipfile, zlib and numpy have a dozen for damage
             raise ValueError(f"{path} is not a forestlab model, or is damaged.") from error
-        if version != VERSION:
+        if version not in (BEFORE, VERSION):
             raise ValueError(
-                f"{path} has format version {version}; this forestlab reads version {VERSION}."
+                f"{path} has format version {version}; this forestlab reads versions {BEFORE} and "
+                f"{VERSION}."
             )
         _require_known(path, text)
         try:
             _require_members(text, members)
             _require_sizes(archive, members)
-            arrays = {name: _array(archive, info, name) for name, info in members.items()}
-            fitted = _fitted(text, {name: native(array) for name, array in arrays.items()})
+            arrays = {name: native(_array(archive, info, name)) for name, info in members.items()}
+            fitted = _fitted(text, arrays if version == BEFORE else _with_nodes(arrays))
             params = {name: _unplain(name, value) for name, value in text["params"].items()}
             return text["estimator"], of_today(params), fitted
         except Exception as error:
@@ -222,7 +226,12 @@ def told_of(error: Exception) -> str:
 def _require_members(text: dict, members: dict[str, zipfile.ZipInfo]) -> None:
     """Raise ValueError for what no model has."""
     lists = {f"{name}.{k}" for name, n in _lists(text).items() for k in range(n)}
-    known = {f"forest.{name}" for name in (*FOREST, *BESIDE)} | {*ARRAYS} | lists
+    if text["version"] == BEFORE:
+        known = {f"forest.{name}" for name in (*FOREST, *BESIDE)}
+    else:
+        known = {f"forest.{name}" for name in FOREST if name not in PACKED}
+        known |= {name for name in members if _is_packed(name)}
+    known |= {*ARRAYS} | lists
     for what, names, allowed in (
         ("part", members, known),
         ("value", text["values"], VALUES),
@@ -246,17 +255,58 @@ def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]
     """Raise ValueError for arrays that are larger than what is beside them, or than their part of
     the file can hold, before there is room for any."""
     shapes = {name: _header(archive, info)[0] for name, info in members.items()}
-    n_nodes = shapes["forest.nodes"][0]
-    sound.check(len(shapes["forest.stats"]) == 2, "statistics")
-    sound.check(shapes["forest.stats"][0] == n_nodes, "statistics")
-    sound.check(shapes.get("forest.means", (n_nodes,))[0] == n_nodes, "means")
-    n_classes = sum(math.prod(shapes[name]) for name in shapes if name.startswith("classes_"))
-    sound.check(n_classes in (0, *shapes["forest.stats"][1:]), "statistics")
+    if "forest.kind" in shapes:
+        _require_packed_sizes(members, shapes)
+        members = {name: info for name, info in members.items() if not _is_packed(name)}
+    else:
+        _require_plain_sizes(shapes)
+    n_classes = _n_classes(shapes)
     for name, info in members.items():
         is_wide = n_classes and name.startswith(WIDE)
         most = max(LITTLE, MOST_SAVED * info.compress_size)
         if info.file_size > most and not is_wide:
             raise ValueError(f"its {name} would be {info.file_size:,} bytes of so small a file")
+
+
+def _n_classes(shapes: dict[str, tuple[int, ...]]) -> int:
+    return sum(math.prod(shapes[name]) for name in shapes if name.startswith("classes_"))
+
+
+def _require_plain_sizes(shapes: dict[str, tuple[int, ...]]) -> None:
+    """Those of nodes that are not packed."""
+    n_nodes = shapes["forest.nodes"][0]
+    sound.check(len(shapes["forest.stats"]) == 2, "statistics")
+    sound.check(shapes["forest.stats"][0] == n_nodes, "statistics")
+    sound.check(shapes.get("forest.means", (n_nodes,))[0] == n_nodes, "means")
+    sound.check(_n_classes(shapes) in (0, *shapes["forest.stats"][1:]), "statistics")
+
+
+def _require_packed_sizes(members: dict[str, zipfile.ZipInfo], shapes: dict) -> None:
+    """Those of nodes, packed and not. Statistics of classes may be of any size, as most of a row
+    is zero, if there are names of as many classes."""
+    packed = [name for name in members if _is_packed(name)]
+    n_nodes = math.prod(shapes["forest.kind"])
+    stats = shapes.get("forest.stats", (n_nodes, _n_classes(shapes)))
+    sound.check(len(stats) == 2 and stats[0] == n_nodes, "statistics")
+    sound.check(_n_classes(shapes) in (0, stats[1]), "statistics")
+    sound.check(all(max(shapes[name], default=0) <= max(n_nodes, 8) for name in packed), "nodes")
+    n_columns = len({name.rsplit(".", 2)[0] for name in packed})
+    n_bytes = n_nodes * (NODE.itemsize + 8 * n_columns)
+    n_bytes += 0 if _n_classes(shapes) else 8 * math.prod(stats)
+    if n_bytes > max(LITTLE, MOST_SAVED * sum(members[name].compress_size for name in packed)):
+        raise ValueError(f"its nodes would be {n_bytes:,} bytes of so small a file")
+
+
+def _is_packed(name: str) -> bool:
+    return name.startswith("forest.") and packing.is_name(name.removeprefix("forest."))
+
+
+def _with_nodes(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays with nodes, and what is beside them, in the place of what is packed."""
+    packed = {name.removeprefix("forest."): arrays[name] for name in arrays if _is_packed(name)}
+    unpacked = packing.unpack(packed, arrays["forest.first_node"])
+    arrays = {name: array for name, array in arrays.items() if not _is_packed(name)}
+    return arrays | {f"forest.{name}": array for name, array in unpacked.items()}
 
 
 def _header(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype]:

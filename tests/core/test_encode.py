@@ -10,13 +10,13 @@ from threadpoolctl import threadpool_limits
 
 from forestlab.core.encode import (
     LEAST,
-    SMALL,
     encode,
     encode_some,
     rounded_columns,
     standardised,
     with_nan,
 )  # fmt: skip
+from forestlab.core.tally import SMALL
 
 few_examples = settings(max_examples=100, deadline=None, derandomize=True)
 
@@ -237,6 +237,89 @@ def test_input_is_left_as_it_was(max_bins):
     before = X.copy()
     encode(X, np.ones(40), max_bins)
     np.testing.assert_array_equal(X, before)
+
+
+# ---- by counting, by sorting -------------------------------------------------------------------
+
+
+def hard_columns(rng, n_rows):
+    """Bytes; bytes but for the last row; whole numbers beyond a byte; whole numbers of which some
+    are missing, beside 255; floats of either sign, with both zeros and both kinds of NaN."""
+    bytes_ = rng.integers(0, 256, n_rows).astype(float)
+    nearly = [np.append(bytes_[1:], other) for other in (-1.0, 0.5, 256.0, np.nan)]
+    holes = np.where(rng.random(n_rows) < 0.1, np.nan, rng.integers(250, 256, n_rows))
+    floats = rng.normal(size=n_rows).round(2) * rng.choice([-0.0, 1.0, 1e30, 1e-40], n_rows)
+    lost = np.copysign(np.where(rng.random(n_rows) < 0.1, np.nan, floats), floats)
+    beyond = rng.integers(0, SMALL, n_rows) // 5 * 5.0
+    return np.stack([bytes_, bytes_ // 50 * 50, *nearly, holes, beyond, floats, lost], axis=1)
+
+
+def assert_is_twins(column, weights, max_bins, codes, lower, upper):
+    """Of rows that have a weight; missing values have the code after the others."""
+    mass = np.ones(len(column)) if weights is None else weights
+    known = ~np.isnan(column) & (mass > 0)
+    np.testing.assert_array_equal(codes[(mass > 0) & np.isnan(column)], len(upper))
+    values, mass = column[known], mass[known]
+    low, high = naive.bin_bounds(values, mass, max_bins) if max_bins else (values, values)
+    np.testing.assert_array_equal(lower, np.unique(low))
+    np.testing.assert_array_equal(upper, np.unique(high))
+    np.testing.assert_array_equal(codes[known], np.searchsorted(upper, values))
+    assert not np.signbit(upper[upper == 0]).any()
+    assert not np.signbit(lower[lower == 0]).any()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("max_bins", [0, 7, 255, 300])
+@pytest.mark.parametrize("weighing", ["none", "some", "all"])
+def test_hard_columns_are_those_of_the_twin(weighing, max_bins, dtype, order):
+    """More rows than are looked at together."""
+    rng = np.random.default_rng(max_bins)
+    X = hard_columns(rng, 1500).astype(dtype)
+    weights = None if weighing == "none" else quarters(rng, len(X))
+    weights = weights + 0.25 if weighing == "all" else weights
+    found = encode(np.asarray(X, order=order), weights, max_bins, n_jobs=2, missing=True)
+    for column, table in zip(X.T.astype(float), tables(found), strict=True):
+        assert_is_twins(column, weights, max_bins, *table)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "i2", "u4", "i8", "u8", "f2"])
+@pytest.mark.parametrize("max_bins", [0, 7])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_whole_numbers_of_any_type_are_those_of_the_twin(dtype, max_bins, order):
+    rng = np.random.default_rng(0)
+    great = 127 if dtype == "i1" else 255
+    X = np.stack([rng.integers(0, great, 700), rng.integers(100, great, 700)], axis=1)
+    X[-1, 1] = great
+    X = X.astype(dtype)
+    if dtype != "u1":
+        more = rng.integers(-100 if dtype[0] != "u" else 0, great, (700, 3)).astype(dtype)
+        X = np.concatenate([X, more * X.dtype.type(1 if dtype == "i1" else 7)], axis=1)
+    found = encode(np.asarray(X, order=order), None, max_bins)
+    for column, table in zip(X.T.astype(float), tables(found), strict=True):
+        assert_is_twins(column, None, max_bins, *table)
+
+
+@pytest.mark.parametrize("levels", [0, 2**16, 2**16 + 1])
+def test_codes_of_two_bytes_move_up_in_room_for_four(levels):
+    """There are more rows than two bytes number, but not more codes, unless levels are."""
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.integers(0, n, 70_000) for n in (3, 5_000, 256, 60_000, 2)], axis=1)
+    expected = [np.unique(column, return_inverse=True)[1] for column in X.T]
+    if levels:
+        X[:, 2], expected[2] = X[:, 1], X[:, 1]
+    encoded = encode(X / 2 if not levels else X, levels=(0, 0, levels, 0, 0) if levels else ())
+    assert encoded.codes.dtype == (np.uint32 if levels > 2**16 else np.uint16)
+    np.testing.assert_array_equal(encoded.codes, expected)
+
+
+def test_levels_of_bytes_keep_their_numbers():
+    """Also where some are not there, or more than a byte can name, or bins are fewer."""
+    X = np.array([[3, 3], [250, 250], [7, 7]])
+    encoded = encode(X, None, 2, levels=(251, 300))
+    assert encoded.codes.dtype == np.uint16
+    np.testing.assert_array_equal(encoded.codes, X.T)
+    assert np.diff(encoded.first).tolist() == [251, 300]
 
 
 # ---- means and deviations ----------------------------------------------------------------------

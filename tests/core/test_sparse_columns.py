@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 from forestlab.core import memory
-from forestlab.core.encode import SMALL, encode_some
+from forestlab.core.encode import encode_some
 from forestlab.core.sparse import FEW, Stored, encode_sparse
+from forestlab.core.tally import SMALL
 
 few_examples = settings(max_examples=150, deadline=None, derandomize=True)
 

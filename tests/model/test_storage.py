@@ -1,5 +1,6 @@
 """Models on disk: what is read back is what was written, and nothing else is believed."""
 
+import contextlib
 import copy
 import json
 import os
@@ -23,6 +24,7 @@ from forestlab.core.arrays import (
     CATEGORY,
     LEAF,
     NO_GAINS,
+    NO_MEANS,
     OBLIQUE,
     QUADRATIC,
     RIGHT,
@@ -31,6 +33,7 @@ from forestlab.core.arrays import (
 )
 from forestlab.core.packed import pack_kernel, sum_packed
 from forestlab.model.estimators import ESTIMATORS
+from forestlab.model.packing import is_name, pack, unpack
 from forestlab.model.sound import check_forest
 from forestlab.model.storage import FOREST, TEXT
 from forestlab.tree.handmade import build_tree
@@ -58,10 +61,26 @@ def fitted(cls, **params):
     return cls(**OPTIONS[cls] | {"random_state": 0} | params).fit(frame, y), frame
 
 
-def parts_of(path):
+def stored_parts(path):
     """The file's arrays, as anybody would read them."""
     with np.load(path, allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
+
+
+def parts_of(path):
+    """The file's arrays as files of version 1 have them, where nodes are not packed."""
+    stored = stored_parts(path)
+    parts = {name: part for name, part in stored.items() if not is_packed(name)}
+    text = json.loads(parts[TEXT].tobytes()) | {"version": 1}
+    parts[TEXT] = np.frombuffer(json.dumps(text).encode(), np.uint8)
+    packed = {name.removeprefix("forest."): stored[name] for name in stored if is_packed(name)}
+    for name, part in unpack(packed, stored["forest.first_node"]).items():
+        parts |= {f"forest.{name}": part} if part.size else {}
+    return parts
+
+
+def is_packed(name):
+    return name.startswith("forest.") and is_name(name.removeprefix("forest."))
 
 
 def assert_same(a, b):
@@ -260,11 +279,11 @@ def test_the_file_holds_plain_arrays_and_json(cls, tmp_path):
     """Nothing in it is a pickle, so that nothing is run by reading it."""
     model, _ = fitted(cls)
     model.save(tmp_path / "model")
-    parts = parts_of(tmp_path / "model")
+    parts = stored_parts(tmp_path / "model")
     assert not any(part.dtype.hasobject for part in parts.values())
     text = json.loads(parts[TEXT].tobytes())
-    assert (text["format"], text["version"], text["estimator"]) == ("forestlab", 1, cls.__name__)
-    assert {f"forest.{name}" for name in FOREST} < parts.keys()
+    assert (text["format"], text["version"], text["estimator"]) == ("forestlab", 2, cls.__name__)
+    assert {"forest.kind", "forest.first_node", "forest.cut_low.inner.same"} < parts.keys()
 
 
 def test_a_file_is_written_where_it_was_asked_for(tmp_path):
@@ -337,10 +356,10 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path):
         load(tmp_path / "nothing")
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 3, "1", None])
 def test_another_version_is_refused(version, saved, tmp_path):
     path = with_text(saved, tmp_path, version=version)
-    with pytest.raises(ValueError, match=f"has format version {version}; .* reads version 1"):
+    with pytest.raises(ValueError, match=f"has format version {version}; .* versions 1 and 2"):
         load(path)
 
 
@@ -517,11 +536,140 @@ def test_an_array_that_is_longer_than_its_part_is_refused(saved, tmp_path):
     with zipfile.ZipFile(saved) as before, zipfile.ZipFile(path, "w") as after:
         for name in before.namelist():
             content = before.read(name)
-            if name == "forest.gains.npy":
+            if name == "forest.kind.npy":
                 content = content.replace(b"'shape': (", b"'shape': (9")
             after.writestr(name, content)
-    with pytest.raises(ValueError, match=r"changed is damaged: its forest.gains.* as long as it"):
+    with pytest.raises(ValueError, match=r"changed is damaged: its forest.kind.* as long as it"):
         load(path)
+
+
+# ---- packed nodes ------------------------------------------------------------------------------
+
+
+def with_packed(saved, folder, **changed):
+    """A copy of the file as it is with some parts changed; those that are None left out."""
+    parts = stored_parts(saved) | changed
+    path = folder / "changed"
+    with open(path, "wb") as file:
+        np.savez(file, **{name: part for name, part in parts.items() if part is not None})
+    return path
+
+
+def test_packed_nodes_that_do_not_fit_are_refused(saved, tmp_path):
+    """Each part of theirs in turn: left out, longer, shorter, of another type, or all ones."""
+    parts = stored_parts(saved)
+    packed = [name for name in parts if is_packed(name)]
+    assert len(packed) > 15
+    for name in packed:
+        part = parts[name]
+        for other in (
+            None,
+            np.concatenate([part, part]),
+            part[:-1],
+            part.astype(np.complex64),
+            part[None],
+            np.full_like(part, -1 if part.dtype.kind == "f" else np.iinfo(part.dtype).max),
+        ):
+            is_alike = other is not None and (other.shape, other.dtype) == (part.shape, part.dtype)
+            path = with_packed(saved, tmp_path, **{name: other})
+            refused = pytest.raises(ValueError, match="changed is damaged")
+            if is_alike:  # then it may be a number like any other
+                refused = contextlib.suppress(ValueError)
+            with refused:
+                load(path).predict(data_for(ForestClassifier)[0])
+
+
+def test_a_place_behind_the_last_value_is_refused(saved, tmp_path):
+    parts = stored_parts(saved)
+    n = int((parts["forest.kind"] != LEAF).sum())
+    (name,) = (name for name in parts if name.startswith("forest.cut_high.inner."))
+    values = {"forest.cut_high.inner.values": np.ones(2), name: None}
+    for place, is_fine in ((1, True), (2, False)):
+        places = np.append(np.zeros(n - 1, np.uint8), np.uint8(place))
+        path = with_packed(saved, tmp_path, **values | {"forest.cut_high.inner.places": places})
+        if is_fine:
+            assert load(path).forest_.nodes["cut_high"][0] == 1
+            continue
+        with pytest.raises(ValueError, match="its packed nodes do not fit together"):
+            load(path)
+    with pytest.raises(ValueError, match="its packed nodes do not fit together"):
+        load(with_packed(saved, tmp_path, **{"forest.cut_high.inner.whole": np.ones(n, "u1")}))
+
+
+def test_packed_nodes_that_would_fill_the_memory_are_refused_before(saved, tmp_path):
+    """All leaves, of which a thousand are a byte of the file."""
+    n, path = 2**22, tmp_path / "changed"
+    parts = stored_parts(saved)
+    with zipfile.ZipFile(path, "w", 8, compresslevel=9) as after:
+        for name, part in parts.items():
+            with after.open(f"{name}.npy", "w") as file:
+                np.save(
+                    file,
+                    np.zeros((n, *part.shape[1:]), part.dtype)
+                    if "kind" in name or "stats" in name
+                    else part,
+                )
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"damaged: its nodes would be .* bytes of so small"):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < n
+    finally:
+        tracemalloc.stop()
+
+
+def assert_packs(forest):
+    back = unpack(pack(forest), forest.first_node)
+    for name, array in back.items():
+        assert_same(array, getattr(forest, name))
+
+
+def hard_numbers(rng, n):
+    """One of: all the same, whole, few, short, any; with numbers that are hard to keep."""
+    return [
+        np.full(n, rng.choice([-0.0, np.inf, np.nan, 0.1])),
+        rng.integers(0, 300, n).astype(float),
+        np.append(rng.integers(0, 300, n - 1), -0.0),
+        np.append(rng.integers(0, 300, n - 1), 2.0**32),
+        rng.choice([0.1, -0.0, 0.0, np.nan, -np.inf], n),
+        rng.normal(size=n).astype(np.float32).astype(float),
+        np.append(rng.normal(size=n - 1).astype(np.float32), 1e300),
+        rng.normal(size=n),
+    ][rng.integers(8)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_numbers_come_back_to_the_bit(seed):
+    rng = np.random.default_rng(seed)
+    model, _ = fitted([TreeRegressor, ForestClassifier][seed % 2])
+    forest = model.forest_
+    nodes, n = forest.nodes.copy(), len(forest.nodes)
+    for field in ("cut_low", "cut_high", "weight", "impurity"):
+        nodes[field] = hard_numbers(rng, n)
+    with np.errstate(over="ignore"):
+        nodes["missing_share"] = hard_numbers(rng, n)
+    nodes["feature"] = rng.integers(-300, 300, n)
+    n_stats = rng.choice([1, 3, 16, 17])
+    stats = np.stack([hard_numbers(rng, n) for _ in range(n_stats)], axis=1)
+    means = np.stack([hard_numbers(rng, n) for _ in range(2)], axis=1) if seed % 3 else NO_MEANS
+    gains = hard_numbers(rng, n) if seed % 5 else NO_GAINS
+    assert_packs(forest._replace(nodes=nodes, stats=stats, means=means, gains=gains))
+
+
+def test_children_in_any_order_come_back():
+    forest = fitted(ForestClassifier)[0].forest_
+    assert not any(name.startswith(("left", "right")) for name in pack(forest))
+    nodes = forest.nodes.copy()
+    nodes["left"][0], nodes["right"][0] = nodes["right"][0], nodes["left"][0]
+    assert_packs(forest._replace(nodes=nodes))
+
+
+def test_an_impurity_that_follows_is_not_kept():
+    forest = fitted(TreeRegressor)[0].forest_
+    assert not any(name.startswith("impurity") for name in pack(forest))
+    nodes = forest.nodes.copy()
+    nodes["impurity"][-1] = -0.0
+    assert_packs(forest._replace(nodes=nodes))
 
 
 # ---- pickles -----------------------------------------------------------------------------------
