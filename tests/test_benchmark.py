@@ -2,13 +2,14 @@
 
 import json
 import math
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmark import against, measured, rounds, tables
+from benchmark import against, job, measured, pictures, readme, rounds, tables
 from benchmark.growth import curve, exponent
 from benchmark.measured import EXACT, FIRST, OURS, Measured, Record
 from command import ROOT, environment
@@ -142,6 +143,91 @@ def test_a_curve_is_in_the_order_of_sizes():
     assert curve(found, "rows", OURS, "fit") == ([1000, 2000, 4000], [1.0, 2.0, 4.0])
     assert curve(found, "trees", OURS, "fit") == ([], [])
     assert "1.00 ± 0.00" in tables.growth(found)
+
+
+# ---- the README --------------------------------------------------------------------------------
+
+
+def full_record():
+    """As a run of all parts leaves it, of one set."""
+    found = record(ours=(1.0, 2.0), exact=(1.5, 3.0), theirs=(4.0, 9.0))
+    found.about = {
+        "date": "2026-11-18",
+        "machine": "a machine",
+        "jobs": 2,
+        "rows": None,
+        "versions": {FIRST: "1.9"},
+        "trees": {"digits": 100},
+    }
+    for what, unit in (("predict", "s"), ("one row", "s"), ("disk", "MB"), ("score", "")):
+        for peer, value in ((OURS, 0.5), (EXACT, 0.5), (FIRST, 0.75)):
+            found.take([Measured("fit", "digits", peer, what, unit, (value, value))])
+    for peer, value in ((OURS, 2.0), (FIRST, 60.0)):
+        found.take([Measured("surface", "digits", peer, "every depth", "s", (value,))])
+    for name, value in (("run", 9.0), ("plain", 90.0), ("child", 0.25), ("first", 19.6)):
+        found.take([Measured("job", name, "any", "wall", "s", (value,))])
+    return found
+
+
+def test_the_readme_says_what_the_record_says():
+    text = readme.section(full_record())
+    # Of the fit 4 and 4.5: their median, the others 1.5; no memory was measured.
+    row = "| digits | 1,347 × 64, 100 | 4.2 | 1.5 | 1.5 | – | 1.5 | 1.5 | 0.500, 0.750 |"
+    assert row in text
+    told = " ".join(text.split())
+    assert "30 on digits times as fast" in told
+    assert "takes 9.0 s with all" in told
+    assert "first command of all, which compiles, 20 s" in told
+    assert max(map(len, text.split("|")[0].splitlines())) <= 120
+
+
+def test_only_what_is_between_the_marks_is_rewritten():
+    before = f"# a\n\n{readme.BEGIN}\nold\n{readme.END}\n\n## b\n<!-- end -->\n"
+    once = readme.with_section(before, full_record())
+    assert once.startswith(f"# a\n\n{readme.BEGIN}\n\na machine")
+    assert once.endswith(f"{readme.END}\n\n## b\n<!-- end -->\n")
+    assert "old" not in once
+    assert readme.with_section(once, full_record()) == once
+    with pytest.raises(ValueError, match="has no"):
+        readme.with_section("# a\n", full_record())
+
+
+def test_the_readme_is_that_of_the_record_beside_it():
+    text = (ROOT / "README.md").read_text()
+    assert readme.with_section(text, measured.read(ROOT / readme.RECORD)) == text
+
+
+def test_pictures_are_drawn(tmp_path):
+    found = full_record()
+    for at in (1000, 2000, 4000):
+        for what in ("fit", "predict"):
+            found.take([Measured("growth", "rows", OURS, what, "s", (at * 1e-6,), at)])
+    (path,) = pictures.growth(found, tmp_path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert len(pictures.ratios_picture(found).axes) == 2
+
+
+# ---- whole jobs --------------------------------------------------------------------------------
+
+
+def test_the_seconds_of_fits_are_those_of_the_newest_runs(tmp_path):
+    store = tmp_path / "mlflow.db"
+    with sqlite3.connect(store) as database:
+        database.execute("create table runs (run_uuid text, start_time int)")
+        database.execute("create table metrics (run_uuid text, key text, value real)")
+        for number, seconds in enumerate((9.0, 1.0, 2.0, 3.0)):
+            database.execute("insert into runs values (?, ?)", (str(number), number))
+            for key, value in (("summary/seconds_fit", seconds), ("rmse/test", 50.0)):
+                database.execute("insert into metrics values (?, ?, ?)", (str(number), key, value))
+    assert job.seconds_of_fits(store, 3) == 2.0
+
+
+def test_a_command_that_fails_is_no_measurement(tmp_path):
+    wall, cpu = job.took([sys.executable, "-c", "pass"], tmp_path)
+    assert cpu > 0
+    assert wall > 0
+    with pytest.raises(RuntimeError, match="no good"):
+        job.took([sys.executable, "-c", "raise SystemExit('no good')"], tmp_path)
 
 
 # ---- rounds ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmark.data import Split, few, made_classes
+from benchmark.data import Split, made_classes
 from benchmark.fit import one_turn
 from benchmark.measured import Measured, Record
 from benchmark.peers import PEERS, installed
@@ -63,13 +63,13 @@ def _measured(peers: dict[str, Callable], axis: str, at: int, settings: Settings
     size = BASE | ({"rows": min(BASE["rows"], settings.rows)} if settings.rows else {})
     size = size | ({"trees": settings.trees} if settings.trees else {}) | {axis: at}
     data = made(size["rows"], size["features"], size["classes"])
-    for peer, make in peers.items():
-        one_turn(peer, make, few(data), 2, size["threads"], 0)
+    for make in peers.values():
+        one_turn(make, data, 1, size["threads"], 0)
     found: dict[str, list[dict]] = {peer: [] for peer in peers}
     for r, names in orders(list(peers), settings.rounds, f"growth, {at:,} {axis}"):
         for peer in names:
             tell(f"growth, {at:,} {axis}: round {r + 1} of {settings.rounds}: {peer}")
-            turn = one_turn(peer, peers[peer], data, size["trees"], size["threads"], r)
+            _, turn = one_turn(peers[peer], data, size["trees"], size["threads"], r)
             found[peer].append(turn)
     return [
         Measured("growth", axis, peer, what, "s", tuple(turn[what] for turn in turns), at)
