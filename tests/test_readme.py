@@ -135,38 +135,3 @@ def test_the_test_command_is_what_continuous_integration_runs():
     assert "scripts/test" in COMMANDS
     steps = (ROOT / ".ci/run").read_text().splitlines()
     assert [line for line in steps if "scripts/" in line] == ["exec scripts/test"]
-
-
-def bench(*arguments):
-    """The rows that a benchmark prints, by their first 24 characters."""
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts/bench.py", "digits", "--rounds", "1", *arguments],
-        env=environment(ROOT / "outputs"),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return {line[:24].strip(): line.split() for line in done.stdout.splitlines()[1:]}
-
-
-def test_the_benchmark_runs():
-    """With the peers that are installed, one round of the smallest set."""
-    rows = bench()
-    assert {"forestlab histogram", "scikit-learn"} <= set(rows)
-    assert float(rows["forestlab histogram"][-1]) > 0.9
-
-
-def test_the_benchmark_of_the_surface_runs():
-    _, fit, surface, ratio = bench("--surface")["digits"]
-    # Of one round: what is printed has 3 digits after the point, and 2.
-    assert float(ratio) == pytest.approx(float(surface) / float(fit), rel=0.05)
-
-
-@pytest.mark.long
-def test_the_benchmark_of_the_learners_runs():
-    """Each has its seconds and, beside them, how many times those of axis cuts that is."""
-    rows = bench("--learners")
-    assert set(rows) == {"digits exact", "digits histogram"}
-    for cells in rows.values():
-        assert len(cells) == 2 + 3 * 5
-        assert cells[2 + 2] == "1.00"

@@ -99,7 +99,8 @@ class Training(NamedTuple):
     chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
     yardstick: np.ndarray | tuple[()] = ()  # what the criterion measures by; () if it does not
     lacking: bool = False  # some values are missing
-    # What core.sweep asks for: the code that most rows have, of classes; all codes row by row.
+    # What core.sweep asks for: the code that most rows have, of classes; and all codes row by row,
+    # unless they are mapped from a folder, which is for data that memory does not hold.
     usual: np.ndarray | tuple[()] = ()
     by_row: np.ndarray | tuple[()] = ()
 
@@ -134,7 +135,8 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     yardstick = yardstick_of(recipe.criterion, y, mass, float(weights.sum()))
     has_classes = TASKS[recipe.task].has_classes
     usual = usual_codes(columns, n_jobs) if has_classes else ()
-    of_rows = by_row(columns.codes, n_jobs)
+    is_swept = not (is_drawn or lacking or recipe.levels or isinstance(X, Encoded))
+    of_rows = by_row(columns.codes, n_jobs) if is_swept else np.empty(0, columns.codes.dtype)
     return Training(columns, y, marks, weights, whole, chances, yardstick, lacking, usual, of_rows)
 
 

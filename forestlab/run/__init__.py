@@ -12,6 +12,7 @@ shared     what the jobs of a process share
 batch      many jobs: each done or failed, and seen to an end
 claims     which of several commands does a job
 sweep      their parent run
+here       jobs in this process, by Hydra's own launcher
 launching  jobs in other processes, by a launcher of Hydra's
 engines    what each launcher shares out, and needs
 errand     a job there

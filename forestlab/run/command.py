@@ -35,6 +35,7 @@ from forestlab.config import Config, ConfigError
 from forestlab.entry import STOPPED, version
 from forestlab.run import plugins
 from forestlab.run.batch import TERMINATED, Batch, run_jobs, sigterm_ends
+from forestlab.run.here import run_here
 from forestlab.run.mistakes import MISTAKES, one_line
 from forestlab.run.naming import job_name
 from forestlab.run.plan import MOST_CHECKED, Work, options_of, parsed, plan
@@ -225,7 +226,9 @@ def _start(todo: Work, batch: Batch, options: Namespace, words: list[str]) -> No
             batch.do(config, job_name(config, overrides, batch.swept), todo.experiment)
     elif not todo.is_sweep:
         _run_once(Task(batch), todo.whole)
-    elif todo.launcher == "basic":
+    elif todo.launcher == "basic" and todo.jobs:
+        run_here(Task(batch), options, todo.hidden, todo.jobs)
+    elif todo.launcher == "basic":  # a sweeper that goes by what comes of jobs
         for product in _products(todo):
             _call_hydra(Task(batch), options_of(["-m", *words, *product])[1])
     else:

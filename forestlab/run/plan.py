@@ -52,7 +52,7 @@ class Work(NamedTuple):
     experiment: str | None = None
     products: Sequence[list[str]] = ([],)  # overrides to add, for each of Hydra's multiruns
     overrides: Sequence[Sequence[Override]] = ()  # of the jobs, if they run here without Hydra
-    jobs: Sequence[Sequence[str]] = ()  # overrides of the jobs as words, for another launcher
+    jobs: Sequence[Sequence[str]] = ()  # overrides of the jobs as words, for a launcher of Hydra's
     whole: Any = None  # the config of the plain overrides with Hydra's own part, not looked up
     hidden: Sequence[str] = ()  # overrides by which a password that a file has is not shown
 
@@ -206,8 +206,8 @@ def _plan_sweep(composer: "_Composer", given: list[Override], loader, most: int 
     is_here = base.sweeps is not None and planned.launcher == "basic"
     composed = [composer.config_of(job) for job in (jobs if is_here else jobs[:most])]
     planned = planned._replace(configs=composed, n_jobs=len(jobs))
-    if planned.launcher == "basic":
-        return planned._replace(overrides=jobs if is_here else ())
+    if is_here:
+        return planned._replace(overrides=jobs)
     return planned._replace(jobs=[[_word(o) for o in job if not _is_hydras(o)] for job in jobs])
 
 
@@ -294,8 +294,8 @@ class _Composer:
 
     def config_of(self, job: Sequence[Override]) -> Any:
         changed = [override for override in job if override.input_line not in self.plain]
-        values = [override for override in changed if _is_value(override)]
-        choices = tuple(str(o.input_line) for o in changed if not _is_value(o))
+        values = [override for override in changed if is_value(override)]
+        choices = tuple(str(o.input_line) for o in changed if not is_value(o))
         if choices not in self.bases:
             self.bases[choices] = self._put_together(choices) or self.compose(list(choices))
         config = copy.deepcopy(self.bases[choices])
@@ -320,7 +320,7 @@ class _Composer:
         """Raise for keys that there are not, in a sweep whose values another sweeper chooses."""
         for override in swept:
             sweep: Any = override.value()
-            if not _is_value(override) and override.key_or_group not in GROUPS:
+            if not is_value(override) and override.key_or_group not in GROUPS:
                 first = sweep.list[0] if isinstance(sweep, ChoiceSweep) else sweep.start
                 _check_keys(self.compose([str(_with_value(override, first).input_line)]))
 
@@ -336,7 +336,7 @@ def _hide_of_file(config: Any) -> list[str]:
     return [f"tracking.uri='{hide(said)}'"]
 
 
-def _is_value(override: Override) -> bool:
+def is_value(override: Override) -> bool:
     """Whether an override gives a key a value; others choose from a group, or are a mistake."""
     if override.is_delete():
         return False
