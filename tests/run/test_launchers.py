@@ -4,10 +4,14 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,7 +25,7 @@ from forestlab.run.engines import share
 from forestlab.run.errand import Scored
 from forestlab.run.following import Following
 from forestlab.run.job import Result
-from forestlab.run.ledger import Done, Ledger
+from forestlab.run.ledger import Done, Ledger, wait_for_end
 
 LAUNCHERS = {
     "joblib": "hydra_joblib_launcher",
@@ -95,6 +99,70 @@ def test_every_launcher_gives_the_same_bits(launcher, basic, tmp_path):
     ]
     assert "UserWarning" not in done.stderr
     assert not list((tmp_path / "hydra").glob("jobs-*"))
+
+
+@contextmanager
+def cluster_of_ray():
+    """The address of a cluster that is there already, on loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # a socket's path may not be long
+    words = ["start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={port}"]
+    words += ["--num-cpus=2", "--include-dashboard=false", f"--temp-dir={folder}"]
+    ray = Path(sys.executable).with_name("ray")
+    quiet = os.environ | {"RAY_USAGE_STATS_ENABLED": "0"}
+    with open(f"{folder}/told", "w") as told:
+        process = subprocess.Popen([ray, *words], stdout=told, stderr=told, env=quiet)
+    try:
+        while "Ray runtime started" not in Path(f"{folder}/told").read_text():
+            assert process.poll() is None, Path(f"{folder}/told").read_text()
+            time.sleep(0.2)
+        yield f"127.0.0.1:{port}"
+        assert process.poll() is None  # who used it has left it as it was
+    finally:
+        left = [processes.mark(pid) for pid in descendants(process.pid)]
+        process.terminate()
+        process.wait(60)
+        for mark in wait_for_end(left, 20.0):
+            os.kill(processes.number(mark), signal.SIGKILL)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.long
+def test_a_cluster_of_ray_that_is_there_is_used_and_left(basic, tmp_path):
+    """By a sweep, then by one forest."""
+    require("ray")
+    with cluster_of_ray() as address:
+        words = ["hydra/launcher=ray", f"hydra.launcher.ray.init.address={address}"]
+        done = command(*SMALL, *words, *JOBS, home=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert metrics_of(tmp_path) == basic
+        assert ended(tmp_path) == (["FINISHED"], {"FINISHED": 6})
+        grown = subprocess.run(
+            [sys.executable, "-c", OVER_RAY],
+            env=environment(tmp_path) | {"RAY_ADDRESS": address},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert grown.returncode == 0, grown.stderr
+    assert grown.stdout == f"True {address}\n"
+
+
+OVER_RAY = """
+import ray
+from sklearn.datasets import load_iris
+from forestlab import ForestClassifier
+
+X, y = load_iris(return_X_y=True)
+seen = []
+over = ForestClassifier(4, backend="ray", random_state=0, verbose=1)
+over._progress = lambda trees: seen.append(ray.get_runtime_context().gcs_address) or trees
+threads = ForestClassifier(4, random_state=0).fit(X, y)
+pairs = zip(over.fit(X, y).forest_, threads.forest_, strict=True)
+print(all(a.tobytes() == b.tobytes() for a, b in pairs), *seen)
+"""
 
 
 # ---- resume, failures, progress ----------------------------------------------------------------
