@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from command import ROOT, Logged, command, environment
+from command import PATIENCE, ROOT, Logged, command, environment
 from omegaconf import OmegaConf
 
 from forestlab import processes
@@ -227,12 +227,19 @@ class Started:
             text=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
-        until = time.monotonic() + 300
+        try:
+            self._wait()
+        except BaseException:
+            self.process.terminate()
+            raise
+        self.workers = [processes.mark(pid) for pid in descendants(self.process.pid)]
+
+    def _wait(self):
+        until = time.monotonic() + PATIENCE
         while len(self.begun()) < 2 or not self.is_running():
             assert time.monotonic() < until
-            assert self.process.poll() is None
+            assert self.process.poll() is None, self.process.communicate()
             time.sleep(0.1)
-        self.workers = [processes.mark(pid) for pid in descendants(self.process.pid)]
 
     def begun(self):
         """The processes that are at a job, by its number."""
@@ -250,8 +257,8 @@ class Started:
 
     def end(self):
         """What it printed; at the end none of its processes is left."""
-        said = self.process.communicate(timeout=300)
-        until = time.monotonic() + 40
+        said = self.process.communicate(timeout=PATIENCE)
+        until = time.monotonic() + 300
         while any(map(processes.is_alive, self.workers)) and time.monotonic() < until:
             time.sleep(0.1)
         assert [mark for mark in self.workers if processes.is_alive(mark)] == []
@@ -342,7 +349,7 @@ def test_a_terminal_that_is_closed_stops_a_sweep_of_this_process(tmp_path):
             while not (home / "mlflow.db").exists() or "RUNNING" not in ended_or_none(home):
                 time.sleep(0.1)
             process.send_signal(signal.SIGHUP)
-            process.communicate(timeout=300)
+            process.communicate(timeout=PATIENCE)
         assert process.returncode == code
         parents, children = ended(home)
         assert parents == ["FINISHED" if nohup else "KILLED"]

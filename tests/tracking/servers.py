@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from command import environment
+from command import PATIENCE, environment
 
 PASSWORD = "sEcr3tPa55"
 
@@ -135,7 +135,7 @@ class Served:
     def stop(self, signum: int = signal.SIGINT) -> int:
         """The exit code."""
         self.process.send_signal(signum)
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from command import environment
+from command import PATIENCE, environment
 
 from forestlab import config as configs
 from forestlab import masking
@@ -120,7 +120,7 @@ def logged(home: Path, *words: str, **variables: str):
     more = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"} | variables
     return subprocess.run(
         [sys.executable, "-m", "forestlab.run", *SMALL, *words],
-        env=environment(home) | more, cwd=home, capture_output=True, text=True, timeout=300,
+        env=environment(home) | more, cwd=home, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
 
 

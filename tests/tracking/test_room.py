@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from command import Logged, beside_progress, environment
+from command import PATIENCE, Logged, beside_progress, environment
 
 pytestmark = pytest.mark.long
 
@@ -51,7 +51,7 @@ def small_disk(megabytes: int):
 def swept(home: Path, cwd: Path, *more: str):
     return subprocess.run(
         [sys.executable, "-m", "forestlab.run", *SWEEP, *more],
-        env=environment(home), cwd=cwd, capture_output=True, text=True, timeout=1800,
+        env=environment(home), cwd=cwd, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
 
 
