@@ -144,11 +144,9 @@ def test_runs_that_a_server_refuses_show_it_nowhere(way, refusing, tmp_path):
     if way == "variable":
         variables["MLFLOW_TRACKING_URI"] = refusing
     if way == "file":
-        (tmp_path / "own").mkdir()
-        (tmp_path / "own/own.yaml").write_text(
-            f"# @package _global_\ntracking:\n  uri: {refusing}\n"
-        )
-        words += ["--config-dir", str(tmp_path / "own"), "+own"]
+        (tmp_path / "own/tracking").mkdir(parents=True)
+        (tmp_path / "own/tracking/own.yaml").write_text(f"defaults: [lean]\nuri: {refusing}\n")
+        words += ["--config-dir", str(tmp_path / "own"), "tracking=own"]
     home = tmp_path / "home"
     home.mkdir()
     done = logged(home, *words, **variables)
