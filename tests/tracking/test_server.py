@@ -112,7 +112,8 @@ def test_a_run_in_a_database_keeps_its_artifacts_at_home_and_its_password_to_its
     assert run.info.artifact_uri.startswith((home / "mlartifacts").as_uri())
     assert run.data.params["tracking.uri"] == uri.replace(PASSWORD, "***")
     assert not (home / "mlruns").exists()
-    assert {path.name for path in home.iterdir()} == {"hydra", "mlartifacts"}
+    assert {path.name for path in home.iterdir()} == {"hydra", "journal", "mlartifacts"}
+    assert not list((home / "journal").iterdir())
     assert PASSWORD not in told
     files = [path for path in home.rglob("*") if path.is_file()]
     assert {"config.yaml", "overrides.yaml", "MLmodel"} <= {path.name for path in files}
