@@ -187,10 +187,10 @@ def test_a_sweep_outlasts_a_server_that_is_started_anew(tmp_path):
         time.sleep(10)
         server = Served(tmp_path, port=server.port).wait()
         told = sweep.communicate(timeout=PATIENCE)[0]
+        runs = tracking.search(store)
     finally:
         sweep.kill()
-    runs = tracking.search(store)
-    server.stop()
+        server.stop()
     assert sweep.returncode == 0, told
     assert Counter(run.info.status for run in runs) == {"FINISHED": 9}
 
