@@ -13,6 +13,7 @@ from mlflow import MlflowClient
 from forestlab import config as configs
 
 ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 1800  # seconds after which a process hangs: twelve others on two cores make it slow, too
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -29,7 +30,7 @@ def command(*arguments: str, home: Path, cwd: Path | None = None, patch: str = "
         cwd=cwd or home,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
 
 

@@ -2,9 +2,10 @@
 runs of many processes or machines.
 
 It keeps runs in a database, PostgreSQL or by default the file outputs/mlflow.db, and artifacts in a
-folder under outputs/, which clients reach through it. Other machines are let in by --host, under
-the names that --allowed-hosts lists: MLflow refuses a request for any other, as a page in a
-person's browser could send it. The server is a process group of its own, which ends with this one.
+folder under outputs/, or in an object store; clients reach them through it. Other machines are let
+in by --host, under the names that --allowed-hosts lists: MLflow refuses a request for any other, as
+a page in a person's browser could send it. The server is a process group of its own, which ends
+with this one.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote
 
 from forestlab import config as configs
 from forestlab.config import DATABASES, ConfigError, TrackingConfig
@@ -65,13 +67,13 @@ def _options(arguments: list[str] | None) -> tuple[argparse.Namespace, list[str]
     add("--host", default="127.0.0.1", help="default: this machine alone; 0.0.0.0: others too")
     add("--port", type=int, default=5000, help="default: 5000")
     add("--workers", type=int, default=1, help="processes that answer; default: 1")
-    add("--artifacts", type=Path, help="a folder; default: mlartifacts in outputs/")
+    add("--artifacts", help="a folder, or s3://…; default: mlartifacts in outputs/")
     add("--allowed-hosts", help="names it answers to, as host:port,…; default: this machine's")
     return parser.parse_known_args(arguments)
 
 
-def _checked(options: argparse.Namespace) -> tuple[str, Path]:
-    """(the store as it is shown, the folder of artifacts); raises ConfigError if it cannot be."""
+def _checked(options: argparse.Namespace) -> tuple[str, str]:
+    """(the store as it is shown, the address of artifacts); raises ConfigError if it cannot be."""
     configs.require_home()
     store = hide(options.store or os.environ.get(STORE) or configs.own_store())
     if not store.startswith(("sqlite:///", *DATABASES)):
@@ -91,16 +93,16 @@ def _checked(options: argparse.Namespace) -> tuple[str, Path]:
     from forestlab.tracking import make_store  # late: it takes seconds
 
     make_store(TrackingConfig(uri=store))  # its workers would make it all at once
-    artifacts = (options.artifacts or configs.home() / "mlartifacts").resolve()
-    return store, artifacts
+    artifacts = options.artifacts or str(configs.home() / "mlartifacts")
+    return store, artifacts if "://" in artifacts else Path(artifacts).resolve().as_uri()
 
 
-def _command(options: argparse.Namespace, artifacts: Path) -> list[str]:
+def _command(options: argparse.Namespace, artifacts: str) -> list[str]:
     """What is started; the address of its store has a password, and is not among the words."""
     return [
         *(sys.executable, "-m", "mlflow", "server"),
         *("--host", options.host, "--port", str(options.port), "--workers", str(options.workers)),
-        *("--artifacts-destination", artifacts.as_uri(), "--allowed-hosts", _names(options)),
+        *("--artifacts-destination", artifacts, "--allowed-hosts", _names(options)),
         *("--uvicorn-opts", "--log-level warning"),
     ]
 
@@ -121,10 +123,11 @@ def _address(options: argparse.Namespace, anywhere: str = "127.0.0.1") -> str:
     return f"http://{f'[{name}]' if ':' in name else name}:{options.port}"
 
 
-def _told(options: argparse.Namespace, store: str, artifacts: Path, more: list[str]) -> str:
+def _told(options: argparse.Namespace, store: str, artifacts: str, more: list[str]) -> str:
     """What to set where runs are made, and who may come."""
+    where = unquote(artifacts.removeprefix("file://"))
     lines = [
-        f"runs are kept in {store.removeprefix('sqlite:///')}, artifacts in {artifacts}",
+        f"runs are kept in {store.removeprefix('sqlite:///')}, artifacts in {where}",
         f"it answers to {_names(options)}",
         *([] if "basic-auth" in more else [LOGIN]),
         "Ctrl-C ends it; where runs are made:",

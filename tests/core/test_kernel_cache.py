@@ -31,7 +31,7 @@ def after_damage(base, every):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stderr
     return dict(map(json.loads, done.stdout.splitlines())), done.stderr

@@ -181,9 +181,11 @@ def test_trees_of_a_lost_process_are_grown_again():
 @pytest.mark.long
 def test_an_interrupt_ends_it_and_its_processes():
     code = """
+    import signal
     import numpy as np
     from forestlab import ForestClassifier
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have switched it off
     X = np.random.default_rng(0).normal(size=(100_000, 20))
     def shown(trees):
         for tree in trees:

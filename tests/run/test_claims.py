@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from command import ROOT, Logged, command, environment
+from command import PATIENCE, ROOT, Logged, command, environment
 
 from forestlab import processes, tracking
 from forestlab.run import claims
@@ -168,7 +168,7 @@ def test_two_resumed_sweeps_share_the_work(launcher, home):
     assert command("dataset=iris", *SMALL[1:], home=home).returncode == 0  # makes the store
     words = [*TWO, f"hydra/launcher={launcher}", "-m", f"seed={','.join(map(str, range(10)))}"]
     both = [start(home, *words), start(home, *words)]
-    said = [process.communicate(timeout=600) for process in both]
+    said = [process.communicate(timeout=PATIENCE) for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     runs = Logged(home).runs("tags.dataset = 'digits'")
     assert [run.info.status for run in runs] == ["FINISHED"] * 10
@@ -190,7 +190,7 @@ def test_what_the_other_leaves_is_picked_up(home):
     while not Logged(home).runs("tags.dataset = 'digits'"):
         time.sleep(0.1)
     os.kill(both[0].pid, signal.SIGKILL)
-    _, err = both[1].communicate(timeout=600)
+    _, err = both[1].communicate(timeout=PATIENCE)
     both[0].communicate()
     assert both[1].returncode == 0, err
     finished = Logged(home).runs("tags.dataset = 'digits' and attributes.status = 'FINISHED'")

@@ -4,15 +4,19 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from command import ROOT, Logged, command, environment
+from command import PATIENCE, ROOT, Logged, command, environment
 from omegaconf import OmegaConf
 
 from forestlab import processes
@@ -21,7 +25,7 @@ from forestlab.run.engines import share
 from forestlab.run.errand import Scored
 from forestlab.run.following import Following
 from forestlab.run.job import Result
-from forestlab.run.ledger import Done, Ledger
+from forestlab.run.ledger import Done, Ledger, wait_for_end
 
 LAUNCHERS = {
     "joblib": "hydra_joblib_launcher",
@@ -97,6 +101,70 @@ def test_every_launcher_gives_the_same_bits(launcher, basic, tmp_path):
     assert not list((tmp_path / "hydra").glob("jobs-*"))
 
 
+@contextmanager
+def cluster_of_ray():
+    """The address of a cluster that is there already, on loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # a socket's path may not be long
+    words = ["start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={port}"]
+    words += ["--num-cpus=2", "--include-dashboard=false", f"--temp-dir={folder}"]
+    ray = Path(sys.executable).with_name("ray")
+    quiet = os.environ | {"RAY_USAGE_STATS_ENABLED": "0"}
+    with open(f"{folder}/told", "w") as told:
+        process = subprocess.Popen([ray, *words], stdout=told, stderr=told, env=quiet)
+    try:
+        while "Ray runtime started" not in Path(f"{folder}/told").read_text():
+            assert process.poll() is None, Path(f"{folder}/told").read_text()
+            time.sleep(0.2)
+        yield f"127.0.0.1:{port}"
+        assert process.poll() is None  # who used it has left it as it was
+    finally:
+        left = [processes.mark(pid) for pid in descendants(process.pid)]
+        process.terminate()
+        process.wait(60)
+        for mark in wait_for_end(left, 20.0):
+            os.kill(processes.number(mark), signal.SIGKILL)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.long
+def test_a_cluster_of_ray_that_is_there_is_used_and_left(basic, tmp_path):
+    """By a sweep, then by one forest."""
+    require("ray")
+    with cluster_of_ray() as address:
+        words = ["hydra/launcher=ray", f"hydra.launcher.ray.init.address={address}"]
+        done = command(*SMALL, *words, *JOBS, home=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert metrics_of(tmp_path) == basic
+        assert ended(tmp_path) == (["FINISHED"], {"FINISHED": 6})
+        grown = subprocess.run(
+            [sys.executable, "-c", OVER_RAY],
+            env=environment(tmp_path) | {"RAY_ADDRESS": address},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert grown.returncode == 0, grown.stderr
+    assert grown.stdout == f"True {address.partition(':')[2]}\n"
+
+
+OVER_RAY = """
+import ray
+from sklearn.datasets import load_iris
+from forestlab import ForestClassifier
+
+X, y = load_iris(return_X_y=True)
+seen = []
+over = ForestClassifier(4, backend="ray", random_state=0, verbose=1)
+over._progress = lambda trees: seen.append(ray.get_runtime_context().gcs_address) or trees
+threads = ForestClassifier(4, random_state=0).fit(X, y)
+pairs = zip(over.fit(X, y).forest_, threads.forest_, strict=True)
+print(all(a.tobytes() == b.tobytes() for a, b in pairs), seen[0].rpartition(":")[2])
+"""
+
+
 # ---- resume, failures, progress ----------------------------------------------------------------
 
 FAIL = """
@@ -144,6 +212,12 @@ def test_what_failed_is_told_and_resumed_and_compared(launcher, tmp_path):
 LONG = ["dataset=digits", "n_estimators=1500", "study=off", "tracking=lean", "n_jobs=1"]
 
 
+def as_a_terminal_does():
+    """What a shell switches off for what runs in the background, or nohup, is switched on."""
+    for kind in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(kind, signal.SIG_DFL)
+
+
 class Started:
     """A sweep of jobs that take some seconds each, once two processes are at them."""
 
@@ -157,14 +231,21 @@ class Started:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=as_a_terminal_does,
         )
-        until = time.monotonic() + 300
+        try:
+            self._wait()
+        except BaseException:
+            self.process.terminate()
+            raise
+        self.workers = [processes.mark(pid) for pid in descendants(self.process.pid)]
+
+    def _wait(self):
+        until = time.monotonic() + PATIENCE
         while len(self.begun()) < 2 or not self.is_running():
             assert time.monotonic() < until
-            assert self.process.poll() is None
+            assert self.process.poll() is None, self.process.communicate()
             time.sleep(0.1)
-        self.workers = [processes.mark(pid) for pid in descendants(self.process.pid)]
 
     def begun(self):
         """The processes that are at a job, by its number."""
@@ -182,8 +263,8 @@ class Started:
 
     def end(self):
         """What it printed; at the end none of its processes is left."""
-        said = self.process.communicate(timeout=300)
-        until = time.monotonic() + 40
+        said = self.process.communicate(timeout=PATIENCE)
+        until = time.monotonic() + 300
         while any(map(processes.is_alive, self.workers)) and time.monotonic() < until:
             time.sleep(0.1)
         assert [mark for mark in self.workers if processes.is_alive(mark)] == []
@@ -213,7 +294,7 @@ def test_a_process_that_is_killed_costs_its_job(launcher, tmp_path):
     assert sweep.process.returncode == 1
     assert f"error: forest digits seed={number} was lost: its process died\n" in err
     assert out.count("finished") == 5
-    assert out.count("killed") == 1
+    assert out.count(" killed\n") == 1  # the name of this test's folder has the word, too
     parents, children = ended(tmp_path)
     assert parents == ["FAILED"]
     assert children["FINISHED"] == 5
@@ -274,7 +355,7 @@ def test_a_terminal_that_is_closed_stops_a_sweep_of_this_process(tmp_path):
             while not (home / "mlflow.db").exists() or "RUNNING" not in ended_or_none(home):
                 time.sleep(0.1)
             process.send_signal(signal.SIGHUP)
-            process.communicate(timeout=300)
+            process.communicate(timeout=PATIENCE)
         assert process.returncode == code
         parents, children = ended(home)
         assert parents == ["FINISHED" if nohup else "KILLED"]

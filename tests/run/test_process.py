@@ -44,7 +44,7 @@ def start(script, package=ROOT, **variables):
 def run(script, package=ROOT, **variables):
     """What a script writes to stdout and to stderr."""
     with start(script, package, **variables) as process:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=900)
     assert process.returncode == 0, err
     return out, err
 
@@ -274,7 +274,7 @@ def test_processes_that_save_kernels_at_once_do_not_mix_them_up(tmp_path):
         "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]),
     }
     both = [start(SLOW_SAVE.format(x), **variables) for x in ("4", "0.5")]
-    assert [process.communicate(timeout=120)[0] for process in both] == ["8\n", "1.0\n"]
+    assert [process.communicate(timeout=900)[0] for process in both] == ["8\n", "1.0\n"]
     again = "from doubling import double\n"
     again += "print(double(4), double(0.5), sum(double.stats.cache_hits.values()))"
     assert run(again, **variables)[0] == "8 1.0 2\n"

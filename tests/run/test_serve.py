@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from forestlab import tracking  # imports MLflow, which starts a process of its own
 from forestlab.run import serve
 
 
@@ -25,7 +26,7 @@ def started(monkeypatch, tmp_path):
     monkeypatch.setattr(serve.subprocess, "Popen", start)
     monkeypatch.setattr(serve, "_served", served)
     monkeypatch.setattr("forestlab.config.require_store", lambda settings: None)
-    monkeypatch.setattr("forestlab.tracking.make_store", lambda settings: None)
+    monkeypatch.setattr(tracking, "make_store", lambda settings: None)
     monkeypatch.setenv("FORESTLAB_HOME", str(tmp_path))
     monkeypatch.delenv("MLFLOW_BACKEND_STORE_URI", raising=False)
     return found
@@ -53,6 +54,21 @@ def test_by_default_it_is_the_own_store_on_loopback(started, tmp_path):
     assert after(words, "--allowed-hosts") == names
     assert f"export MLFLOW_TRACKING_URI=http://127.0.0.1:{port}\n" in started["told"]
     assert serve.LOGIN in started["told"]
+
+
+@pytest.mark.parametrize(
+    ("given", "address", "shown"),
+    [
+        ("s3://bucket/runs", "s3://bucket/runs", "artifacts in s3://bucket/runs\n"),
+        ("a folder", "{}/a%20folder", "artifacts in {}/a folder\n"),
+    ],
+)
+def test_artifacts_may_go_elsewhere(given, address, shown, started, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert serve.main(["--port", free_port(), "--artifacts", given]) == 0
+    expected = address.format(tmp_path.as_uri())
+    assert after(started["words"], "--artifacts-destination") == expected
+    assert shown.format(tmp_path) in started["told"]
 
 
 def test_a_password_is_not_among_the_words_of_a_process(started):

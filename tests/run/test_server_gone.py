@@ -13,17 +13,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from command import environment
+from command import PATIENCE, environment
 from mlflow import MlflowClient
 
 from forestlab import run, sync
 
-PATIENCE = 900  # seconds for a server to start on a machine that does other things
 RUN = ["dataset=iris", "n_estimators=3", "study=light", "tracking.pictures=false"]
 SWEEP = ["dataset=iris", "n_estimators=2", "study=off", "tracking=lean", "-m", "seed=0,1,2"]
 # What differs between two runs of the same: names that the store draws, times, this process.
 COMPILE = "summary/seconds_compile"  # of the first run of a process
-OWN = {"journal", "manifest", "pid", "mlflow.note.content", "mlflow.parentRunId", "best_run"}
+OWN = {"journal", "manifest", "pid", "heartbeat", "mlflow.note.content", "best_run"}
+OWN |= {"mlflow.parentRunId"}
 
 pytestmark = pytest.mark.long
 
@@ -322,7 +322,7 @@ def test_a_sweep_whose_server_goes_is_delivered_once(
     n_kept = len(entries(home))
     proxy.back()
     both = [started(home=home) for _ in range(2)]
-    told = [process.communicate(timeout=600)[0] for process in both]
+    told = [process.communicate(timeout=PATIENCE)[0] for process in both]
     while entries(home):  # the sweep's own, which was tried while the other had one of its runs
         assert sync.main([]) == 0
         told.append(capsys.readouterr().out)
@@ -344,7 +344,7 @@ def test_a_sync_that_is_killed_goes_on(server, proxy, undisturbed, home, capsys)
         while process.poll() is None and len(calls) < n_calls:
             time.sleep(0.002)
         process.kill()
-        told = process.communicate(timeout=60)
+        told = process.communicate(timeout=PATIENCE)
         assert process.returncode == -signal.SIGKILL, told
         assert len(entries(home)) == 1
     assert sync.main([]) == 0

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from command import environment
+from command import PATIENCE, environment
 
 PASSWORD = "sEcr3tPa55"
 
@@ -114,6 +114,7 @@ class Served:
         self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self.log = home / "server.log"
+        self.before = self.log.stat().st_size if self.log.exists() else 0  # of one that has ended
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "forestlab", "serve", "--port", str(self.port), *words],
@@ -122,7 +123,8 @@ class Served:
 
     def wait(self) -> "Served":
         for _ in range(3000):
-            if f"export MLFLOW_TRACKING_URI={self.address}" in self.log.read_text():
+            told = self.log.read_bytes()[self.before :].decode()
+            if f"export MLFLOW_TRACKING_URI={self.address}" in told:
                 return self
             assert self.process.poll() is None, self.log.read_text()
             time.sleep(0.2)
@@ -135,7 +137,7 @@ class Served:
     def stop(self, signum: int = signal.SIGINT) -> int:
         """The exit code."""
         self.process.send_signal(signum)
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy
 from alembic import command as alembic
 from alembic.script import ScriptDirectory
-from command import ROOT, environment
+from command import PATIENCE, ROOT, environment
 from mlflow.store.db import utils as database
 from mlflow.store.tracking.dbmodels.initial_models import Base as InitialBase
 
@@ -32,7 +32,7 @@ def together(what: str, folder: Path, more) -> dict | list:
     done = subprocess.run(
         [sys.executable, script, what, folder, json.dumps(more)],
         env=environment(folder) | {"XDG_CACHE_HOME": str(folder / "cache")},
-        capture_output=True, text=True, timeout=900,
+        capture_output=True, text=True, timeout=2 * PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

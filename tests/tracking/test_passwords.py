@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from command import environment
+from command import PATIENCE, environment
 
 from forestlab import config as configs
 from forestlab import masking
@@ -120,7 +120,7 @@ def logged(home: Path, *words: str, **variables: str):
     more = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"} | variables
     return subprocess.run(
         [sys.executable, "-m", "forestlab.run", *SMALL, *words],
-        env=environment(home) | more, cwd=home, capture_output=True, text=True, timeout=300,
+        env=environment(home) | more, cwd=home, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
 
 
@@ -144,11 +144,9 @@ def test_runs_that_a_server_refuses_show_it_nowhere(way, refusing, tmp_path):
     if way == "variable":
         variables["MLFLOW_TRACKING_URI"] = refusing
     if way == "file":
-        (tmp_path / "own").mkdir()
-        (tmp_path / "own/own.yaml").write_text(
-            f"# @package _global_\ntracking:\n  uri: {refusing}\n"
-        )
-        words += ["--config-dir", str(tmp_path / "own"), "+own"]
+        (tmp_path / "own/tracking").mkdir(parents=True)
+        (tmp_path / "own/tracking/own.yaml").write_text(f"defaults: [lean]\nuri: {refusing}\n")
+        words += ["--config-dir", str(tmp_path / "own"), "tracking=own"]
     home = tmp_path / "home"
     home.mkdir()
     done = logged(home, *words, **variables)

@@ -10,7 +10,7 @@ import time
 from contextlib import closing, contextmanager
 
 import pytest
-from command import environment
+from command import PATIENCE, environment
 
 from forestlab import config as configs
 from forestlab import run
@@ -197,7 +197,7 @@ def test_mlflow_is_not_imported_to_look(tmp_path, empty):
     look += "import sys; print([m for m in ('mlflow', 'sqlalchemy', 'numba') if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", look],
-        env=environment(tmp_path), capture_output=True, text=True, timeout=60,
+        env=environment(tmp_path), capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("[]\n", "")
 

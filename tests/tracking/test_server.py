@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from command import environment
+from command import PATIENCE, environment
 from servers import PASSWORD, Served, fresh_database, postgres, serving
 from together import in_forks
 
@@ -42,7 +42,7 @@ def swept(home: Path, uri: str) -> list:
     seeds = [f"seed=range({i * share},{(i + 1) * share})" for i in range(N_PROCESSES)]
     sweeps = [command(home, "-m", words, MLFLOW_TRACKING_URI=uri) for words in seeds]
     for sweep in sweeps:
-        told = sweep.communicate(timeout=1800)[0]
+        told = sweep.communicate(timeout=PATIENCE)[0]
         assert sweep.returncode == 0, told
     return tracking.search(tracking.open_existing(TrackingConfig(uri=uri)))
 
@@ -105,14 +105,15 @@ def test_a_run_in_a_database_keeps_its_artifacts_at_home_and_its_password_to_its
     uri, home = fresh_database(database, "direct"), tmp_path / "home"
     home.mkdir()
     done = command(home, f"tracking.uri={uri}", "tracking=mlflow", "study=light")
-    told = done.communicate(timeout=600)[0]
+    told = done.communicate(timeout=PATIENCE)[0]
     assert done.returncode == 0, told
     store = tracking.open_existing(TrackingConfig(uri=uri))
     (run,) = tracking.search(store)
     assert run.info.artifact_uri.startswith((home / "mlartifacts").as_uri())
     assert run.data.params["tracking.uri"] == uri.replace(PASSWORD, "***")
     assert not (home / "mlruns").exists()
-    assert {path.name for path in home.iterdir()} == {"hydra", "mlartifacts"}
+    assert {path.name for path in home.iterdir()} == {"hydra", "journal", "mlartifacts"}
+    assert not list((home / "journal").iterdir())
     assert PASSWORD not in told
     files = [path for path in home.rglob("*") if path.is_file()]
     assert {"config.yaml", "overrides.yaml", "MLmodel"} <= {path.name for path in files}
@@ -126,7 +127,7 @@ def test_a_run_in_a_database_keeps_its_artifacts_at_home_and_its_password_to_its
 def test_a_wrong_password_is_one_line(database, tmp_path):
     uri = fresh_database(database, "wrong").replace(PASSWORD, "an0ther")
     done = command(tmp_path, f"tracking.uri={uri}")
-    told = done.communicate(timeout=120)[0]
+    told = done.communicate(timeout=PATIENCE)[0]
     assert done.returncode == 2
     assert told.count("\n") == 1
     assert 'password authentication failed for user "me"' in told
@@ -185,11 +186,11 @@ def test_a_sweep_outlasts_a_server_that_is_started_anew(tmp_path):
         server.stop(signal.SIGTERM)
         time.sleep(10)
         server = Served(tmp_path, port=server.port).wait()
-        told = sweep.communicate(timeout=600)[0]
+        told = sweep.communicate(timeout=PATIENCE)[0]
+        runs = tracking.search(store)
     finally:
         sweep.kill()
-    runs = tracking.search(store)
-    server.stop()
+        server.stop()
     assert sweep.returncode == 0, told
     assert Counter(run.info.status for run in runs) == {"FINISHED": 9}
 
@@ -198,7 +199,7 @@ def test_a_port_that_is_taken_is_one_line(tmp_path):
     first = Served(tmp_path).wait()
     second = Served(tmp_path, port=first.port)
     second.log = tmp_path / "second.log"
-    assert second.process.wait(60) == 2
+    assert second.process.wait(PATIENCE) == 2
     first.stop()
     assert f"--port {first.port} cannot be used" in first.log.read_text()
     assert os.path.exists(tmp_path / "mlflow.db")
