@@ -222,11 +222,10 @@ def make_learner(parts: KernelParts, open_levels: Callable | None) -> Learner:
     return with_signs(learner) if parts.monotonic else learner
 
 
-def may_sweep(criterion: Criterion | Entered | Several, parts: KernelParts) -> bool:
+def may_sweep(criterion: Criterion, parts: KernelParts) -> bool:
     """Are all cuts of single features scored, by sums, and nothing else?"""
     return (
-        isinstance(criterion, Criterion)
-        and (parts.single or criterion.by_numbers)
+        (parts.single or criterion.by_numbers)
         and parts.learner == "axis"
         and SEARCHES[parts.search].propose is propose_all
         and not row_for(parts.missing, parts.lacking).sides
@@ -247,7 +246,7 @@ def make_chooser(
     scan = make_scan(criterion, parts.whole, missing, parts.monotonic)
     list_cuts = make_list_cuts(learner, search, missing, sides_of(criterion).in_bins)
     how = search, missing, scan, parts.counted, narrow
-    if may_sweep(criterion, parts):
+    if isinstance(criterion, Criterion) and may_sweep(criterion, parts):
         return make_choose(make_sweep(criterion, parts.whole), None, False)
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)

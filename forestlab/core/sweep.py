@@ -56,8 +56,8 @@ class Codes(NamedTuple):
     """A feature's codes: that of a row is flat[first + row * step]."""
 
     flat: np.ndarray
-    first: int
-    step: int
+    first: np.uint64
+    step: np.uint64
 
 
 def by_row(codes: np.ndarray, n_jobs: int) -> np.ndarray:
@@ -331,7 +331,7 @@ def make_pass(sums: Sums, move_all: Callable) -> Callable:
         how many items there are. `ends` are where items below the usual code end, and where,
         backwards, those above it do."""
         groups, to, rest = scratch.groups, scratch.left, scratch.right
-        n_kept, n_below, n_moved = np.uint64(0), 0, 0
+        n_kept, n_below, n_moved = np.uint64(0), np.int64(0), 0
         for turn in range(2):  # a loop, so that it is compiled once
             start, by = (0, 1) if turn == 0 else (n_items - 1, -1)
             if start != ends[turn]:
@@ -389,7 +389,7 @@ def bins_once(sums: Sums) -> Callable:
         min_rows = plan.settings.min_samples_leaf
         to_numbers, rest_numbers = numbers
         key, end, by = way
-        moved, n_held = 0, 0
+        moved, n_held = np.int64(0), 0
         while key != end:
             if tally[key] > 0:
                 to_numbers = put(scratch, key, 1.0, to, to_numbers)
@@ -454,7 +454,8 @@ def bins_from_ends(sums: Sums) -> Callable:
         tally, scores, right_scores = groups.tally, groups.scores, groups.right_scores
         min_rows, min_weight = plan.settings.min_samples_leaf, node.min_weight
         left_numbers, right_numbers = begin(left), begin(right)
-        n_left, n_right, n_held = 0, 0, np.int64(tally[n_keys - 1] > 0)
+        n_left, n_right = np.int64(0), np.int64(0)
+        n_held = np.int64(tally[n_keys - 1] > 0)
         for key in range(n_keys - 1):
             last = n_keys - 2 - key
             left_numbers = put(scratch, key, 1.0, left, left_numbers)
