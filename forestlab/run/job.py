@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -62,7 +63,7 @@ def run(
     with claims.claim(tags, where, waits) as is_ours:
         if not is_ours:
             return Result(job.name, claims.CLAIMED, None, {})
-        before = _waiting(job) or _asked(job, shared, waits)
+        before = _waiting(job, shared) or _asked(job, shared, waits)
         return before or _trained(job, shared, parent, show, above)
 
 
@@ -100,7 +101,7 @@ def _trained(
             now.info("stopping: the run is ended as KILLED; Ctrl-C again does not wait for that")
             _end(opened, "KILLED")
             raise
-        return _sent(job, shared, opened, waiting, numbers)
+        return _sent(job, shared, opened, waiting, last_of(numbers))
 
 
 def main_value(result: Result) -> float | None:
@@ -141,17 +142,30 @@ def _logged(job: Job, shared: Shared, waits: bool) -> Result | None:
     return Result(job.name, "SKIPPED", before.info.run_id, dict(before.data.metrics), store.uri)
 
 
-def _waiting(job: Job) -> Result | None:
-    """The result of a job that is in the journal: it is not done again."""
+def _waiting(job: Job, shared: Shared) -> Result | None:
+    """The result of a job that is in the journal: it is delivered, if the store takes it by now,
+    and not done again."""
     from forestlab.tracking import journal
 
     for path in journal.entries(configs.journal()):
         with suppress(journal.Damaged):
             said = journal.read(path)
             if said.sweep is None and _is_of(job, said):
-                metrics = {name: value for name, value, _ in said.metrics}
-                return Result(job.name, "KEPT", None, metrics, why="some were there before")
+                return _delivered(job, shared, path, said)
     return None
+
+
+def _delivered(job: Job, shared: Shared, path: Path, said: Any) -> Result:
+    from forestlab.tracking import journal
+
+    metrics = {name: value for name, value, _ in said.metrics}
+    is_meant = journal.place_of(configs.store_uri(job.config.tracking)).uri == said.uri
+    waiting = journal.claim(path) if is_meant else None
+    if waiting is None:  # for another store, or another process is at it
+        return Result(job.name, "KEPT", None, metrics, why="some were there before")
+    unopened: Future = Future()
+    unopened.set_exception(CancelledError())
+    return _sent(job, shared, unopened, waiting, metrics)
 
 
 def _is_of(job: Job, said: Any) -> bool:
@@ -205,11 +219,12 @@ def _open_run(
         raise
 
 
-def _sent(job: Job, shared: Shared, opened: Future, waiting: Any, numbers: list) -> Result:
+def _sent(
+    job: Job, shared: Shared, opened: Future, waiting: Any, metrics: dict[str, float]
+) -> Result:
     """Send what waits in the journal; if the store does not take it, it stays there."""
     from forestlab import tracking
 
-    metrics = last_of(numbers)
     try:
         now.info("opening the store of MLflow")
         if opened.exception() is None:

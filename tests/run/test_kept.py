@@ -74,6 +74,24 @@ def test_a_run_is_kept_with_its_model_and_delivered(home, away, capsys, monkeypa
     assert "skipped" in capsys.readouterr().out
 
 
+def test_what_waits_is_delivered_by_a_run_that_resumes(home, away, capsys, monkeypatch):
+    words = [*SMALL, "resume=true"]
+    assert run.main(words) == 3
+    (kept,) = entries(home)
+    metrics = journal.read(kept).metrics
+    away()
+    monkeypatch.setattr(job, "fit_and_study", None)
+    elsewhere = [*words, f"tracking.uri=sqlite:///{home}/other.db"]
+    assert run.main(elsewhere) == 3  # it was meant for another store
+    assert entries(home) == [kept]
+    assert run.main(words) == 0
+    assert "finished" in capsys.readouterr().out
+    assert entries(home) == []
+    (logged,) = Logged(home).runs()
+    assert logged.info.status == "FINISHED"
+    assert logged.data.metrics == {name: value for name, value, _ in metrics}
+
+
 @pytest.mark.long
 def test_a_run_that_lost_a_file_is_done_again(home, capsys):
     words = [*SMALL, "resume=true"]
