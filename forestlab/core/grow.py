@@ -74,12 +74,12 @@ def make_send(learner: Learner, missing: Missing) -> Callable:
         n_right = 0
         for i in range(rows.shape[0]):
             row, weight = rows[i], weights[i]
-            if goes_left(plan, scratch, question, i, row):
-                rows[n_left], weights[n_left] = row, weight
-                n_left += 1
-            else:
-                right_rows[n_right], right_weights[n_right] = row, weight
-                n_right += 1
+            # Written to both, so that there is no branch to mispredict.
+            is_left = goes_left(plan, scratch, question, i, row)
+            rows[n_left], weights[n_left] = row, weight
+            right_rows[n_right], right_weights[n_right] = row, weight
+            n_left += is_left
+            n_right += not is_left
         for i in range(n_right):
             rows[n_left + i], weights[n_left + i] = right_rows[i], right_weights[i]
         return n_left, n_right

@@ -29,7 +29,7 @@ class Plan(NamedTuple):
     first_slots: np.ndarray | tuple[()] = ()
     # (n_features,) int64: the code that most rows have; where none stands out no row has it
     usual: np.ndarray | tuple[()] = ()
-    # All codes end to end, column by column and, if there is room for them, row by row: see sweep
+    # All codes end to end, column by column and, if there is room for them, row by row: see items
     by_column: np.ndarray | tuple[()] = ()
     by_row: np.ndarray | tuple[()] = ()
 

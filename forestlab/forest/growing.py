@@ -19,6 +19,7 @@ from forestlab.core.branching import FULL
 from forestlab.core.criteria import CRITERIA, Criterion, Entered
 from forestlab.core.encode import MAX_BINS, encode_some, standardised, with_nan
 from forestlab.core.grow import KernelParts, grow_kernel, make_grow
+from forestlab.core.items import by_row, usual_codes
 from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES, Leaf
 from forestlab.core.missing import MISSING
@@ -30,7 +31,6 @@ from forestlab.core.scratch import Plan, Scratch, Sizes, make_scratch
 from forestlab.core.search import SEARCHES
 from forestlab.core.several import first_slots, side_size
 from forestlab.core.sparse import encode_sparse
-from forestlab.core.sweep import by_row, usual_codes
 from forestlab.core.tasks import TASKS
 from forestlab.forest.encoded import Encoded
 from forestlab.forest.sparse import by_columns
@@ -99,7 +99,7 @@ class Training(NamedTuple):
     chances: np.ndarray  # running sum of weights by which bags are drawn; empty: equal chances
     yardstick: np.ndarray | tuple[()] = ()  # what the criterion measures by; () if it does not
     lacking: bool = False  # some values are missing
-    # What core.sweep asks for: the code that most rows have, of classes; and all codes row by row,
+    # What core.items asks for: the code that most rows have, of classes; and all codes row by row,
     # unless they are mapped from a folder, which is for data that memory does not hold.
     usual: np.ndarray | tuple[()] = ()
     by_row: np.ndarray | tuple[()] = ()

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from forestlab.core.arrays import Columns, Limits
+from forestlab.core.items import NONE, by_row, usual_codes
 from forestlab.core.jit import kernel
 from forestlab.core.lowering import rank_32, rank_sixteen
 from forestlab.core.options import Exact, Histogram
 from forestlab.core.search import TIE
-from forestlab.core.sweep import NONE, by_row, usual_codes
 from forestlab.forest import Recipe, growing, prepare
 
 LIMITS = Limits(2**31 - 1, 2, 1, 0.0, 0.0, 1.0, 3, 0)
