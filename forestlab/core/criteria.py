@@ -253,7 +253,8 @@ class Criterion(NamedTuple):
     # Of categories that one number puts in order no set is better than the best of those that
     # begin the order: impurity is a concave function of that number.
     in_order: bool = False
-    by_numbers: bool = False  # `score` looks at the numbers alone
+    # `score` looks at the numbers alone, not at the side; of one target it is the variance's
+    by_numbers: bool = False
 
 
 class Entered(NamedTuple):
@@ -319,8 +320,10 @@ CRITERIA: dict[str, Criterion | Entered] = {
     "log_loss": _classes(entropy_add, entropy_score, alias_of="entropy"),
     "entropy2": _classes(entropy_add, entropy_score, scale=1 / log(2), alias_of="entropy"),
     "misclassification": _classes(misclassification_add, misclassification_score),
-    "variance": _moments(variance_add, variance_score, variance_impurity),
-    "squared_error": _moments(variance_add, variance_score, variance_impurity, alias_of="variance"),
+    "variance": _moments(variance_add, variance_score, variance_impurity, by_numbers=True),
+    "squared_error": _moments(
+        variance_add, variance_score, variance_impurity, alias_of="variance", by_numbers=True
+    ),
     "absolute_error": _entered(absolute),
     "poisson": _entered(poisson, at_boundaries=False, counts=True, in_order=True),
     "gaussian": _entered(gaussian, yardstick=gaussian.yardstick),

@@ -225,7 +225,8 @@ def make_learner(parts: KernelParts, open_levels: Callable | None) -> Learner:
 def may_sweep(criterion: Criterion, parts: KernelParts) -> bool:
     """Are all cuts of single features scored, by sums, and nothing else?"""
     return (
-        (parts.single or criterion.by_numbers)
+        criterion.by_numbers
+        and (parts.single or criterion.task == "classification")
         and parts.learner == "axis"
         and SEARCHES[parts.search].propose is propose_all
         and not row_for(parts.missing, parts.lacking).sides

@@ -100,7 +100,7 @@ class Training(NamedTuple):
     yardstick: np.ndarray | tuple[()] = ()  # what the criterion measures by; () if it does not
     lacking: bool = False  # some values are missing
     # What core.items asks for: the code that most rows have, of classes; and all codes row by row,
-    # unless they are mapped from a folder, which is for data that memory does not hold.
+    # unless they are mapped from a folder or sparse, which is for data that memory may not hold.
     usual: np.ndarray | tuple[()] = ()
     by_row: np.ndarray | tuple[()] = ()
 
@@ -135,7 +135,8 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
     yardstick = yardstick_of(recipe.criterion, y, mass, float(weights.sum()))
     has_classes = TASKS[recipe.task].has_classes
     usual = usual_codes(columns, n_jobs) if has_classes else ()
-    is_swept = not (is_drawn or lacking or recipe.levels or isinstance(X, Encoded))
+    is_large = isinstance(X, Encoded) or issparse(X)
+    is_swept = not (is_drawn or lacking or recipe.levels or is_large)
     of_rows = by_row(columns.codes, n_jobs) if is_swept else np.empty(0, columns.codes.dtype)
     return Training(columns, y, marks, weights, whole, chances, yardstick, lacking, usual, of_rows)
 
