@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
+from test_storage import parts_of
 
 from forestlab import ForestRegressor, TreeClassifier, TreeRegressor, load
 from forestlab.core.arrays import tree_of
@@ -95,8 +96,7 @@ def test_files_keep_it(model, tmp_path):
 
 def test_a_file_with_other_means_is_refused(model, tmp_path):
     model.save(tmp_path / "model")
-    with np.load(tmp_path / "model") as file:
-        arrays = dict(file)
+    arrays = parts_of(tmp_path / "model")
     for wrong in arrays["forest.means"][:-1], arrays["forest.means"][:, :1]:
         with open(tmp_path / "wrong", "wb") as file:
             np.savez(file, **arrays | {"forest.means": wrong})
