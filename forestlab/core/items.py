@@ -202,6 +202,7 @@ def make_tally(n_parts: int) -> Callable:
 
 USUAL = 0.3  # share of the rows from which on a code is the usual one
 NONE = 0xFFFFFFFF  # that no row has
+TOGETHER = 256  # columns of one task: wide tables would have as many tasks, of a kilobyte each
 
 
 def usual_codes(columns: Columns, n_jobs: int) -> np.ndarray:
@@ -209,14 +210,15 @@ def usual_codes(columns: Columns, n_jobs: int) -> np.ndarray:
     n_features, n_rows = columns.codes.shape
     usual = np.full(n_features, NONE, np.int64)
 
-    def find(j: int) -> None:
+    def find(first: int) -> None:
         # A sample will do: another code would give the same trees, more slowly.
-        counts = np.bincount(columns.codes[j, :: max(1, n_rows // 1000)])
-        if counts.max(initial=0) > USUAL * counts.sum():
-            usual[j] = counts.argmax()
+        for j in range(first, min(first + TOGETHER, n_features)):
+            counts = np.bincount(columns.codes[j, :: max(1, n_rows // 1000)])
+            if counts.max(initial=0) > USUAL * counts.sum():
+                usual[j] = counts.argmax()
 
     with ThreadPoolExecutor(n_jobs) as pool:
-        list(pool.map(find, range(n_features)))
+        list(pool.map(find, range(0, n_features, TOGETHER)))
     return usual
 
 
