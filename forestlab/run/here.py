@@ -35,6 +35,7 @@ def run_here(
         name = options.config_name or "config"
         words = [*options.overrides, *hidden, f"hydra.mode={RunMode.MULTIRUN.name}"]
         config = hydra.compose_config(name, words, RunMode.MULTIRUN, with_log_configuration=True)
+        jobs = [[*hidden, *job] for job in jobs]  # a job has no other words than its own
         loader: Any = Composing(hydra.config_loader)
         for job in jobs[MOST_CHECKED:]:
             loader.load_sweep_config(config, list(job))

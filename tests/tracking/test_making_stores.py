@@ -49,12 +49,11 @@ def test_processes_that_open_a_fresh_store_at_once_all_log(n, tmp_path):
 )
 def test_a_process_that_is_killed_leaves_a_store_that_opens(moments, tmp_path):
     told = together("killed", tmp_path, moments)
-    assert len(told) == len(moments)
     for first, second, before, runs, sound, left in told:
         assert (second, sound, left) == (0, "ok", [])
         assert runs == before + 1
-        assert first in (-9, 0)  # the last moments may come too late
-    assert sum(first == -9 for first, *_ in told) >= 2
+        assert first in (-9, 0)  # a moment may come too late: then there is an earlier one
+    assert sum(first == -9 for first, *_ in told) == len(moments)
 
 
 # ---- an old store ------------------------------------------------------------------------------

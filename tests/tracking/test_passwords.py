@@ -135,7 +135,7 @@ def assert_nowhere(home: Path, done) -> None:
 
 
 @pytest.mark.parametrize(
-    "way", ["option", *(pytest.param(way, marks=pytest.mark.long) for way in ("variable", "file"))]
+    "way", ["option", "file", pytest.param("variable", marks=pytest.mark.long)]
 )
 def test_runs_that_a_server_refuses_show_it_nowhere(way, refusing, tmp_path):
     words, variables = ["-m", "seed=0,1"], {}
