@@ -241,7 +241,6 @@ FEW_ENTERED = {
 
 # Kernels of the ways in which sides are not learned: as `kernel_of` has them.
 SETTLED = {
-    ("gini", "axis", "exact", False, True, "branch", "", "mean", "none"),
     ("variance", "axis", "exact", False, False, "branch", "", "mean", "none"),
     ("gini", "oblique", "exact", True, True, "branch", "", "mean", "none"),
     ("variance", "band", "exact", True, True, "branch", "", "mean", "none"),
@@ -307,8 +306,6 @@ QUICK = {
     ("gini", "axis", "exact", False, False, "both", "", "mean", "none"),
     ("gini", "axis", "exact", False, True, "branch", "", "mean", "none"),
     ("gini", "axis", "exact", True, True, "error", "pairs", "mean", "none"),
-    ("entropy", "axis", "boundary", False, True, "error", "", "mean", "none"),
-    ("variance", "axis", "exact", False, False, "error", "", "median", "none"),
     ("variance", "axis", "boundary", False, False, "error", "", "mean", "none"),
     ("variance", "band", "exact", True, True, "error", "", "mean", "none"),
     ("gini", "axis", "exact", False, False, "learned", "", "mean", "subset"),

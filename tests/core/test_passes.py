@@ -52,8 +52,15 @@ def assert_same(swept, listed, exact):
     np.testing.assert_allclose(swept.gains, listed.gains, rtol=0, atol=tie)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "misclassification", "variance"])
+def each_criterion():
+    """With and without weights; two pairs have all there is to sweep, and are quick."""
+    for criterion in ("gini", "entropy", "misclassification", "variance"):
+        for weighted in (False, True):
+            is_quick = (criterion, weighted) in (("gini", False), ("variance", True))
+            yield pytest.param(criterion, weighted, marks=() if is_quick else pytest.mark.long)
+
+
+@pytest.mark.parametrize(("criterion", "weighted"), each_criterion())
 @pytest.mark.parametrize("n_rows", [30, 90, 3000])  # ranks; counts; bins
 def test_the_trees_of_listed_cuts(n_rows, criterion, weighted):
     rng = np.random.default_rng(n_rows)

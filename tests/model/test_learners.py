@@ -42,7 +42,14 @@ TASKS = {"oblique": "classification", "fitted": "regression", "quadratic": "clas
 TASKS |= {"signs": "classification", "band": "regression", "oblique band": "classification"}
 
 pytestmark = pytest.mark.filterwarnings("error")
-over_learners = pytest.mark.parametrize("name", LEARNERS)
+# One of each way to ask is quick: a weighted sum, one that is fitted, and a band.
+over_learners = pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("oblique", "fitted", "band") else pytest.param(name, marks=pytest.mark.long)
+        for name in LEARNERS
+    ],
+)
 
 
 def fitted(name, n_trees=7, task="", **params):

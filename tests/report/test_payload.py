@@ -152,6 +152,7 @@ def test_numbers_and_their_spreads(regression, n_trees, depth):
     np.testing.assert_allclose(told["rows"]["truth"], y, rtol=1e-6)
 
 
+@pytest.mark.long
 def test_spreads_of_rows_that_go_both_ways():
     """What a tree says of such a row is a mixture, which has a spread too."""
     X, y = data_for("regression")

@@ -159,6 +159,7 @@ def test_the_same_result_is_found_again_and_that_of_other_kinds_is_not(shown, wo
     assert statuses == ["SKIPPED", "FINISHED", "FINISHED"]
 
 
+@pytest.mark.long
 def test_pictures_of_places_between_values_are_left_out_with_categories(words, path, tmp_path):
     """Of two features that are numbers the regions are drawn."""
     with pytest.MonkeyPatch.context() as patch:

@@ -155,8 +155,9 @@ def test_the_cache_may_be_that_of_the_desktop(compiled):
 
 @pytest.mark.parametrize(
     "blocked",
-    [pytest.param("", id="base"), pytest.param("forestlab", id="folder", marks=pytest.mark.long)],
+    [pytest.param("", id="base"), pytest.param("forestlab", id="folder")],
 )
+@pytest.mark.long
 def test_a_cache_that_cannot_be_written_is_replaced(compiled, blocked, tmp_path):
     """A file stands where a folder is wanted, which stops even the superuser."""
     (tmp_path / "base").mkdir()
