@@ -43,11 +43,12 @@ TASKS |= {"signs": "classification", "band": "regression", "oblique band": "clas
 
 pytestmark = pytest.mark.filterwarnings("error")
 # One of each way to ask is quick: a weighted sum, one that is fitted, and a band.
+QUICK = ("oblique", "fitted", "band")
 over_learners = pytest.mark.parametrize(
     "name",
     [
-        name if name in ("oblique", "fitted", "band") else pytest.param(name, marks=pytest.mark.long)
-        for name in LEARNERS
+        *QUICK,
+        *(pytest.param(name, marks=pytest.mark.long) for name in sorted({*LEARNERS} - {*QUICK})),
     ],
 )
 
