@@ -5,6 +5,7 @@ of MLflow by its /health, a database server by a connection.
 """
 
 import base64
+import os
 import socket
 import sqlite3
 import tempfile
@@ -20,6 +21,17 @@ from forestlab.config.places import DATABASES, SQLITE, STORES, file_of, home, st
 from forestlab.masking import MASK, first_line, hide, is_unknown, scrub
 
 PATIENCE = 5  # seconds for a server to answer
+CLOSED = (401, 403)
+EXPERIMENTS = "/api/2.0/mlflow/experiments/search?max_results=1"
+# How MLflow is told who asks, and how else it may know.
+NAME = "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"
+TOKEN = "MLFLOW_TRACKING_TOKEN"
+OTHER_WAYS = (
+    "MLFLOW_TRACKING_AUTH",
+    "MLFLOW_TRACKING_AWS_SIGV4",
+    "MLFLOW_TRACKING_CLIENT_CERT_PATH",
+    "NETRC",
+)
 PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
 # How long a driver tries to connect, in its own words.
 CONNECT = {
@@ -124,28 +136,55 @@ def _damage(file: sqlite3.Connection, path: Path, tables: set[str]) -> str:
 
 
 def asked(uri: str, path: str) -> urllib.request.Request:
-    """A request to a server; who asks may stand in its address, as in http://me:password@host."""
+    """A request to a server. Who asks may stand in its address, as in http://me:password@host, or
+    in the variables that MLflow has for it."""
     parts = urllib.parse.urlsplit(uri)
     who, _, host = parts.netloc.rpartition("@")
     bare = urllib.parse.urlunsplit(parts._replace(netloc=host))
     request = urllib.request.Request(f"{bare.rstrip('/')}{path}")
+    who = urllib.parse.unquote(who) or ":".join(filter(None, map(os.environ.get, NAME)))
     if who:
-        told = base64.b64encode(urllib.parse.unquote(who).encode()).decode()
+        told = base64.b64encode(who.encode()).decode()
         request.add_header("Authorization", f"Basic {told}")
+    elif os.environ.get(TOKEN):
+        request.add_header("Authorization", f"Bearer {os.environ[TOKEN]}")
     return request
 
 
 def _check_server(uri: str, shown: str) -> None:
-    """Raise ConfigError unless a server of MLflow answers, if only by asking who we are."""
+    """Raise ConfigError unless a server of MLflow answers and lets us in."""
     try:
         with urllib.request.urlopen(asked(uri, "/health"), timeout=PATIENCE):
             pass
     except urllib.error.HTTPError as error:
-        if error.code not in (401, 403):  # MLflow itself will show who asks
+        if error.code not in CLOSED:  # its door may be another
             raise ConfigError(f"tracking.uri: {shown} answers {error}.") from error
     except (OSError, ValueError, HTTPException) as error:
         told = f"tracking.uri: no MLflow server answers at {shown}: {scrub(str(error))}"
         raise ConfigError(told) from error
+    if not _is_shown_elsewhere():
+        _check_door(uri, shown)
+
+
+def _is_shown_elsewhere() -> bool:
+    """Whether MLflow may tell a server who we are in a way that is its own."""
+    files = (Path("~") / name for name in (".netrc", ".mlflow/credentials"))
+    return any(map(os.environ.get, OTHER_WAYS)) or any(f.expanduser().exists() for f in files)
+
+
+def _check_door(uri: str, shown: str) -> None:
+    """Raise ConfigError if a server's list of experiments is not for us. Whatever else it answers
+    is MLflow's to understand."""
+    try:
+        with urllib.request.urlopen(asked(uri, EXPERIMENTS), timeout=PATIENCE):
+            pass
+    except urllib.error.HTTPError as error:
+        if error.code in CLOSED:
+            told = f"tracking.uri: {shown} does not let us in ({error.code} {error.reason}): give "
+            told += f"a name and password in its address, or set {' and '.join(NAME)}, or {TOKEN}."
+            raise ConfigError(told) from error
+    except (OSError, ValueError, HTTPException):
+        pass
 
 
 def _check_database(uri: str, shown: str) -> None:

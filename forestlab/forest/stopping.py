@@ -18,7 +18,7 @@ from forestlab.core.cost_complexity import costs_of, find_alphas, make_waiting
 from forestlab.core.prune import Rules, cut, find_depths, origins
 from forestlab.forest.threads import in_threads
 
-N_VALUES = 12  # of a path: with 16 all rules took longer than the whole surface by depth
+N_VALUES = 10  # of a path: with more all rules may take longer than the whole surface by depth
 
 
 def cut_forest(forest: Forest, rules: Rules, n_jobs: int = 1, first: int = 0) -> Forest:

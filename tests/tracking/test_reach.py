@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from command import PATIENCE, environment
@@ -184,10 +185,57 @@ def test_a_database_without_its_driver_says_what_to_install(home, capsys, monkey
     assert "pip install 'forestlab[postgres]'" in told
 
 
-def test_who_asks_may_stand_in_the_address():
+def test_who_asks_may_stand_in_the_address(guarded):
+    configs.check_store(TrackingConfig(uri=f"http://me:p%40ss@{guarded}"))
     asked = reach.asked("http://me:p%40ss@host:5000/under/", "/health")
     assert asked.full_url == "http://host:5000/under/health"
     assert asked.get_header("Authorization") == "Basic bWU6cEBzcw=="
+
+
+class Guarded(BaseHTTPRequestHandler):
+    """A server whose health anyone may know, and all else who has a password or a token."""
+
+    def do_GET(self):
+        who = self.headers.get("Authorization")
+        is_open = self.path == "/health" or who in ("Basic bWU6cEBzcw==", "Bearer t0ken")
+        self.send_response(200 if is_open else 401)
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def guarded(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))  # nobody's .netrc
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Guarded)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_server_that_lets_nobody_in_is_told_before_training(guarded, home, capsys):
+    for address in (f"http://{guarded}", f"http://me:other@{guarded}"):
+        told = refused(address, capsys)
+        assert "does not let us in (401 Unauthorized)" in told
+        assert "MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD" in told
+        assert "other" not in told
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"MLFLOW_TRACKING_USERNAME": "me", "MLFLOW_TRACKING_PASSWORD": "p@ss"},
+        {"MLFLOW_TRACKING_TOKEN": "t0ken"},
+        {"MLFLOW_TRACKING_AUTH": "a-plug-in"},  # of which nothing is known here
+    ],
+    ids=lambda variables: next(iter(variables)),
+)
+def test_a_server_lets_in_whom_mlflow_would_show(variables, guarded, monkeypatch):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    configs.check_store(TrackingConfig(uri=f"http://{guarded}"))
 
 
 def test_mlflow_is_not_imported_to_look(tmp_path, empty):
