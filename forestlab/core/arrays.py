@@ -23,8 +23,7 @@ node that asks stands there its *gain*, as it was weighed against ``min_impurity
 much its question lowers the impurity, times its weight.
 """
 
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +79,7 @@ class Columns(NamedTuple):
 
 NO_MEANS = np.zeros((0, 0))
 NO_GAINS = np.zeros(0)
+TOGETHER = 2**15  # nodes of small trees whose steps are written at once
 
 
 class Tree(NamedTuple):
@@ -237,18 +237,31 @@ def with_steps(forest: Forest) -> Forest:
     that lack values cannot take it if a node sends these both ways: see `walk.walk_for`."""
     nodes = forest.nodes
     steps = np.empty(len(nodes), STEP)
-    for first, end in pairwise(forest.first_node):
+    for first, end, root in _stretches(forest.first_node):
         here, step = nodes[first:end], steps[first:end]
         leaf = here["kind"] == LEAF
         of_set = here["kind"] == CATEGORY
         single = of_set | ((here["kind"] == AXIS) & (here["cut_low"] == -np.inf))
-        if not (leaf | (single & (here["left"] == np.arange(1, len(here) + 1)))).all():
+        behind = here["left"] == np.arange(first + 1, end + 1) - root
+        if not (leaf | (single & behind)).all():
             return forest._replace(steps=np.empty(0, STEP))
         column = np.where(of_set, ~here["feature"] - 1, here["feature"])
         step["feature"] = np.where(leaf, -1, column)
         step["right"] = here["right"]
         step["cut"] = np.where(of_set, here["bits"], here["cut_high"])
     return forest._replace(steps=steps)
+
+
+def _stretches(first_node: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Where stretches of whole trees begin and end, and of each node the place of its root: small
+    trees go together, as an array for each would cost more than what is in it."""
+    tree, n_trees = 0, len(first_node) - 1
+    while tree < n_trees:
+        first = first_node[tree]
+        until = max(tree + 1, int(np.searchsorted(first_node, first + TOGETHER, "right")) - 1)
+        sizes = np.diff(first_node[tree : until + 1])
+        yield int(first), int(first_node[until]), np.repeat(first_node[tree:until], sizes)
+        tree = until
 
 
 def _offsets(lengths: Iterable[int]) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Work shared out over threads: the same bits at any number of them, and Ctrl-C ends it at once."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,7 +14,7 @@ MOST_ROWS = 8192  # that are copied at once
 BLOCK_ROWS = 1000
 
 
-def in_threads(work: Callable, items, n_jobs: int, stop=None, show=None) -> Iterator:
+def in_threads(work: Callable, items, n_jobs: int, stop=None) -> Generator:
     """work(item) for item in items, in threads and in order; Ctrl-C ends it at once.
 
     The main thread only waits, so that it sees the interrupt; `stop` then ends running kernels.
@@ -24,7 +24,7 @@ def in_threads(work: Callable, items, n_jobs: int, stop=None, show=None) -> Iter
     pool = ThreadPoolExecutor(n_jobs)
     try:
         futures = deque(pool.submit(work, item) for item in items)
-        for _ in show(range(len(futures))) if show else range(len(futures)):
+        while futures:
             yield futures.popleft().result()
     except BaseException:
         if stop is not None:

@@ -35,9 +35,8 @@ def both_ways(recipe, X, y, weights=None):
     """The first tree by sweeps, and by the kernel that counts cuts, which lists them."""
     training = prepare(X, y, recipe, weights)
     swept = growing.grow_trees(training, recipe, 3, 0, 1)[0]
-    desk, grow = growing.Desk(training, recipe), growing.kernel_for(training, recipe, counted=True)
-    n_nodes = growing._grow_in(grow, growing.key_of(3, 0), desk, np.zeros(1, np.uint8))
-    return swept, growing._tree_in(desk.scratch, n_nodes)
+    counting = growing.Desk(training, recipe, counted=True)
+    return swept, growing.grow_trees(training, recipe, 3, 0, 1, counting)[0]
 
 
 def assert_same(swept, listed, exact):
