@@ -36,6 +36,8 @@ from forestlab.spelling import did_you_mean, most_like
 
 CHOOSING = ("cv", "valid")  # what may choose ccp_alpha
 CCP_RULES = ("best", "one_se")
+MOST_TREES = 1_000_000
+MOST_THREADS = 1024
 MOST_RHO = 10_000_000  # of which each takes 56 bytes while a node is split
 
 
@@ -60,6 +62,12 @@ def whole(name: str, given, least: int, also: str = "") -> int:
     if not is_whole(given) or given < least:
         _refuse(name, given, f"a whole number of at least {least}{also}")
     return min(int(given), NO_DEPTH)
+
+
+def require_trees(n_estimators) -> None:
+    """More than can be grown would take all memory, tree by tree."""
+    if not is_whole(n_estimators) or not 1 <= n_estimators <= MOST_TREES:
+        _refuse("n_estimators", n_estimators, f"a whole number from 1 to {MOST_TREES:,}")
 
 
 def at_least_0(name: str, given, most: float = math.inf) -> float:
@@ -265,7 +273,7 @@ def recipe(
     0: of numbers."""
     each = tuple(n_classes) if isinstance(n_classes, list) else ()
     n_rows, n_features = shape
-    whole("n_estimators", params.get("n_estimators", 1), 1)
+    require_trees(params.get("n_estimators", 1))
     flag("warm_start", params.get("warm_start", False))
     if one_of("backend", params.get("backend", "threads"), BACKENDS) == "ray":
         require_ray()
@@ -616,4 +624,5 @@ def n_threads(n_jobs) -> int:
     if not isinstance(n_jobs, Integral) or n_jobs == 0:
         _refuse("n_jobs", n_jobs, "a whole number other than 0, or None")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return int(n_jobs) if n_jobs > 0 else max(1, (cores or 1) + 1 + int(n_jobs))
+    n = int(n_jobs) if n_jobs > 0 else max(1, (cores or 1) + 1 + int(n_jobs))
+    return min(n, MOST_THREADS)  # what is grown does not depend on it

@@ -6,7 +6,6 @@ from forestlab.core.tasks import TASKS
 from forestlab.datasets.truth import TRUTHS
 from forestlab.run.making import Shelf, recipe
 
-MOST_TREES = 1_000_000
 TRACKINGS = ("mlflow", "lean", "documents", "none")
 
 
@@ -14,9 +13,6 @@ def check(config: Config, shelf: Shelf) -> None:
     """Raise ConfigError for what can be known to be wrong before anything is trained."""
     if not 0 <= config.seed < 2**32:
         raise ConfigError(f"seed must be a whole number from 0 to 2**32 - 1; got {config.seed}.")
-    if config.n_estimators > MOST_TREES:
-        given = f"n_estimators={config.n_estimators}"
-        raise ConfigError(f"{given} is more than can be grown: at most {MOST_TREES}.")
     if config.tracking.name not in TRACKINGS:
         given = f"tracking.name={config.tracking.name}"
         raise ConfigError(f"{given} is not one of {', '.join(TRACKINGS)}: choose by tracking=….")

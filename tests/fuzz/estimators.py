@@ -35,7 +35,7 @@ SHARES = (0.1, 0.5, 1.0, 0.0, -0.5, 1.5, np.float32(0.3), np.nan, np.inf, 1e-300
 WRONG = (None, "x", "", b"x", [], [1], {}, {"a": 1}, (), object, np.array([1, 2]), 1j, np.nan, -3)
 FLAGS = (True, False, np.bool_(True), 1, "yes")
 CHOICES = {
-    "n_estimators": (1, 2, 3, 0, -1, 2.0, True),
+    "n_estimators": (1, 2, 3, 0, -1, 2.0, True, 10**15),
     "criterion": (*CRITERIA, "log_loss", "Gini"),
     "max_depth": (None, *COUNTS),
     "min_samples_split": (*COUNTS, *SHARES),
@@ -70,7 +70,7 @@ CHOICES = {
     "aggregate_step": SHARES,
     "combine": ("average", "product", "vote"),
     "class_weight": ("balanced", "balanced_subsample", {0: 2, 1: 1}, {"a": 2}, [{0: 1}], {0: -1}),
-    "n_jobs": (None, 1, 2, -1, 0, -(10**6)),
+    "n_jobs": (None, 1, 2, -1, 0, -(10**6), 10**20),
     "random_state": (0, 2**32 - 1, 2**32, -1, np.random.RandomState(0), np.random.default_rng(0)),
     "covariance": ("diagonal", "full"),
     "ridge": SHARES,

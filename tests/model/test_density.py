@@ -296,7 +296,7 @@ MISTAKES = {
     "covariance must be one of 'diagonal', 'full'; got 'spherical'.": {"covariance": "spherical"},
     "ridge must be a number from 1e-09 to 1; got 0.": {"ridge": 0},
     "ridge must be a number from 1e-09 to 1; got 'x'.": {"ridge": "x"},
-    "n_estimators must be a whole number of at least 1; got 0.": {"n_estimators": 0},
+    "n_estimators must be a whole number from 1 to 1,000,000; got 0.": {"n_estimators": 0},
     "min_samples_leaf must be": {"min_samples_leaf": 0},
     "covariance='full' takes up to 3 columns, of which the mass in a cell can be summed; X has 4: "
     "take covariance='diagonal'.": {"covariance": "full"},
