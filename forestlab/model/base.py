@@ -128,11 +128,11 @@ class Model(BaseEstimator):
             rows' chances to be drawn, otherwise they weigh rows within every tree.
         X_val, y_val : rows that choose α, with ccp_alpha="valid"
         """
-        given = cutting.Rows(X, np.asarray(y), sample_weight)
-        valid = cutting.Rows(X_val, np.asarray(y_val), None) if X_val is not None else None
-        cutting.check(self, valid)
-        begun = self._begun(X)
+        cutting.check(self, X_val, y_val)
+        begun, as_given = self._begun(X), X
         X, y, targets, classes, table = self._taken(X, y)
+        given = cutting.Rows(as_given, np.asarray(y), sample_weight)
+        valid = cutting.valid_rows(X_val, y_val, given.y, classes)
         params = self.growing_params()
         names = getattr(self, "feature_names_in_", None)
         sizes = X.shape, parameters.class_counts(classes), targets.shape[1]
@@ -318,11 +318,12 @@ class Model(BaseEstimator):
     def _checked(self, X, y, table: Table | None, **more):
         """X and y to train on, as scikit-learn checks them; categories as their numbers."""
         more |= self._numbers()
-        if table is None:
+        if table is None and frames.is_plain(X):
             X, y = validate_data(self, X, y, **more)
         else:
             validate_data(self, X, y, skip_check_array=True)  # names, and how many
-            X, y = check_X_y(frames.encoded(table)[0], y, estimator=self, **more)
+            numbers = frames.numbers(X) if table is None else frames.encoded(table)[0]
+            X, y = check_X_y(numbers, y, estimator=self, **more)
         self._require_known(X)
         return X, y
 
@@ -338,14 +339,15 @@ class Model(BaseEstimator):
         if is_plain and frames.are_finite_numbers(X, self.n_features_in_):
             return X
         refuse_dicts(X)
-        if categories is None:
-            frames.require_no_words(X)
+        if categories is None and frames.is_plain(X):
             X = validate_data(self, X, reset=False, **self._numbers())
             self._require_known(X)
             return X
+        if categories is None:
+            frames.require_no_words(X)
         columns = frames.columns_of(X)
         validate_data(self, X, reset=False, skip_check_array=True)  # names, and how many
-        X, unseen = frames.encoded(Table(columns, categories))
+        X, unseen = frames.encoded(Table(columns, categories or [None] * len(columns)))
         X = check_array(X, estimator=self, input_name="X", **self._numbers())
         self._require_known(X)
         X[unseen] = np.nan  # only now: it is no error, whatever `missing` says

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.validation import _num_samples
 
 from forestlab.core.arrays import Forest, n_trees, tree_of
 from forestlab.core.prune import Rules
@@ -44,10 +45,20 @@ def cut(model, given: dict[str, Any]):
     shorter = copy.copy(model).set_params(**given)
     shorter._forget("_made", "_pruned", "node_losses_")
     shorter._forget_oob()
-    n_jobs = parameters.n_threads(model.n_jobs)
-    shorter.forest_, shorter.recipe_ = cut_forest(model.forest_, rules_of(recipe), n_jobs), recipe
+    n_jobs, rules = parameters.n_threads(model.n_jobs), rules_of(recipe)
+    whole = cut_forest(model.forest_, rules._replace(ccp_alpha=0.0), n_jobs)
+    shorter.forest_, shorter.recipe_ = cut_back(whole, recipe, n_jobs), recipe
+    vars(shorter).update(before(shorter, whole, recipe, vars(shorter)))
     shorter._cut_more(model)
     return shorter
+
+
+def cut_back(whole: Forest, recipe: Recipe, n_jobs: int, first: int = 0) -> Forest:
+    """The forest, from its `first` tree on, without what costs more than it gains."""
+    if recipe.ccp_alpha == 0.0:
+        return whole
+    rules = Rules(ccp_alpha=recipe.ccp_alpha, ccp_cost=recipe.ccp_cost)
+    return cut_forest(whole, rules, n_jobs, first)
 
 
 def rules_of(recipe: Recipe) -> Rules:
@@ -67,7 +78,9 @@ def _require_whole(model) -> None:
     recipe = model.recipe_
     reasons = {
         f"max_leaf_nodes={recipe.limits.max_leaf_nodes}": recipe.limits.max_leaf_nodes > 0,
-        f"ccp_alpha={model.get_params().get('ccp_alpha')!r}": recipe.ccp_alpha > 0.0,
+        f"ccp_alpha={model.get_params().get('ccp_alpha')!r}": (
+            recipe.ccp_alpha > 0.0 or hasattr(model, "ccp_alpha_")  # of a cut model others choose
+        ),
         "prune='oob'": hasattr(model, "n_nodes_before_") and not recipe.ccp_alpha,
         "aggregate=True": getattr(model, "aggregate", False),
         "shrink='oob'": isinstance(getattr(model, "shrink", None), str),
@@ -205,7 +218,7 @@ def _loss(model, answers, y: np.ndarray) -> np.ndarray:
 # ---- what a fit keeps of it --------------------------------------------------------------------
 
 
-def check(model, valid: Rows | None) -> None:
+def check(model, X_val, y_val) -> None:
     """Raise ValueError unless the parameters go with each other and with what is given."""
     alpha = getattr(model, "ccp_alpha", 0.0)
     if not isinstance(alpha, str):
@@ -218,10 +231,34 @@ def check(model, valid: Rows | None) -> None:
         )
     if alpha != 0.0 and getattr(model, "prune", None) is not None:
         raise ValueError("ccp_alpha and prune both cut trees back: choose one of them.")
-    if alpha == "valid" and valid is None:
+    if alpha == "valid" and (X_val is None or y_val is None):
         raise ValueError("ccp_alpha='valid' is chosen by rows apart: fit needs X_val and y_val.")
-    if alpha != "valid" and valid is not None:
+    if alpha != "valid" and not (X_val is None and y_val is None):
         raise ValueError("X_val and y_val choose α, so ccp_alpha must be 'valid' with them.")
+
+
+def valid_rows(X_val, y_val, y: np.ndarray, classes) -> Rows | None:
+    """The rows that choose α, if there are any, with targets as those of training rows, y."""
+    if X_val is None:
+        return None
+    given = np.asarray(y_val)
+    if given.ndim == 2 and y.ndim == 1 and given.shape[1] == 1:
+        given = given[:, 0]
+    shape = (_num_samples(X_val), *y.shape[1:])
+    if given.shape != shape:
+        raise ValueError(
+            f"y_val must have the targets of X_val's rows, of shape {shape}; got {given.shape}."
+        )
+    if not len(classes):
+        return Rows(X_val, check_array(given, ensure_2d=False, input_name="y_val"), None)
+    each = classes if isinstance(classes, list) else [classes]
+    for labels, known in zip(np.reshape(given, (len(given), -1)).T, each, strict=True):
+        if not {*labels.tolist()} & {*known.tolist()}:
+            raise ValueError(
+                f"y_val must hold classes of y, such as {known.tolist()[0]!r}; got none of them, "
+                f"but {labels.tolist()[0]!r}."
+            )
+    return Rows(X_val, given, None)
 
 
 def check_stored(model) -> None:
@@ -245,11 +282,8 @@ def chosen(
         choice = choose()
         recipe = recipe._replace(ccp_alpha=choice.chosen)
         found = dict(zip(FOUND, (choice.chosen, *choice[:3]), strict=False))
-    if recipe.ccp_alpha > 0.0:
-        rules = Rules(ccp_alpha=recipe.ccp_alpha, ccp_cost=recipe.ccp_cost)
-        n_jobs, first = parameters.n_threads(model.n_jobs), 0 if begun is None else n_trees(begun)
-        forest = cut_forest(forest, rules, n_jobs, first)
-    return forest, recipe, found
+    n_jobs, first = parameters.n_threads(model.n_jobs), 0 if begun is None else n_trees(begun)
+    return cut_back(forest, recipe, n_jobs, first), recipe, found
 
 
 def before(model, whole: Forest, recipe: Recipe, found: dict[str, Any]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def read(X, categorical_features=FROM_DTYPE) -> Table | None:
     refuse_dicts(X)
     by_kind = isinstance(categorical_features, str) and categorical_features == FROM_DTYPE
     unsaid = by_kind or categorical_features is None
-    if unsaid and _is_plain(X):
+    if unsaid and is_plain(X):
         return None
     columns = columns_of(X)
     _refuse_moments(columns)
@@ -85,7 +85,7 @@ def read(X, categorical_features=FROM_DTYPE) -> Table | None:
 
 def require_numbers(X, who: str) -> None:
     """Refuse categories; booleans are numbers too."""
-    for column in () if _is_plain(X) else columns_of(X):
+    for column in () if is_plain(X) else columns_of(X):
         if column.is_category and families(_some(column)) != ["booleans"]:
             raise ValueError(
                 f"{who} takes numbers alone; column {column.name!r} holds categories: make numbers "
@@ -108,7 +108,7 @@ def _refuse_words(columns: Iterable[Column], given) -> None:
 
 def require_no_words(X) -> None:
     """Refuse words where the model knows of no categories."""
-    for column in () if _is_plain(X) else columns_of(X):
+    for column in () if is_plain(X) else columns_of(X):
         word = _first_word(column)
         if isinstance(word, str):
             raise ValueError(
@@ -210,7 +210,7 @@ def _named(names: list[str], columns: list[Column], has_names: bool) -> np.ndarr
 # ---- columns -----------------------------------------------------------------------------------
 
 
-def _is_plain(X) -> bool:
+def is_plain(X) -> bool:
     """Does X hold numbers by its type alone, so that nothing has to be looked at?"""
     if isinstance(X, np.ndarray):
         return X.dtype.kind not in "OU"
@@ -343,6 +343,12 @@ def encoded(table: Table) -> tuple[np.ndarray, np.ndarray]:
             X[:, j] = numbered(column.values, own, column.name)
     are_categories = np.array([own is not None for own in table.levels])
     return X, (X == UNSEEN) & are_categories
+
+
+def numbers(X) -> np.ndarray:
+    """An X without categories as (n_rows, n_features) float64: None and pandas.NA are NaN."""
+    columns = columns_of(X)
+    return encoded(Table(columns, [None] * len(columns)))[0]
 
 
 def as_objects(values: list) -> np.ndarray:

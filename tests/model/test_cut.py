@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from small import FORESTS, as_bytes, data_for, for_each_task, forest_for
@@ -42,6 +43,8 @@ def assert_same(model, other):
     assert model.recipe_ == other.recipe_
     for name, one, two in zip(model.forest_._fields, model.forest_, other.forest_, strict=True):
         assert (one.shape, one.tobytes()) == (two.shape, two.tobytes()), name
+    sizes = [getattr(one, "n_nodes_before_", np.zeros(0)).tolist() for one in (model, other)]
+    assert sizes[0] == sizes[1]
 
 
 @for_each_task
@@ -289,11 +292,55 @@ def test_noise_is_pruned_to_the_root():
     assert max(sizes) <= 2 < TreeClassifier(random_state=0).fit(X, y).get_n_leaves() / 10
 
 
+def test_numbers_that_choose_are_finite():
+    X, y = data_for("regression")
+    with pytest.raises(ValueError, match="y_val contains NaN"):
+        TreeRegressor(ccp_alpha="valid").fit(X, y, X_val=X, y_val=np.full(len(y), np.nan))
+
+
+@for_each_task
+@pytest.mark.parametrize("by", ["cv", "valid"])
+def test_targets_of_one_column_choose_as_a_list_does(task, by):
+    X, y = data_for(task)
+    model, given = forest_for(task, 2, ccp_alpha=by), {}
+    if by == "valid":
+        X, y, given = X[::2], y[::2], {"X_val": X[1::2], "y_val": y[1::2]}
+    listed = model.fit(X, y, **given)
+    losses = listed.ccp_losses_
+    given = given | {name: given[name][:, None] for name in given if name == "y_val"}
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        model.fit(X, y[:, None], **given)
+    assert model.ccp_losses_.tolist() == losses.tolist()
+
+
+def test_what_rows_chose_is_not_cut_even_if_they_chose_nothing():
+    """Rows may choose another α for shorter trees."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (80, 2))
+    y = 10 * np.sign(X[:, 0] * X[:, 1]) + 5 * X[:, 0] * X[:, 1] + X[:, 0]
+    model = TreeRegressor(random_state=0, ccp_alpha="cv").fit(X, y)
+    assert model.ccp_alpha_ == 0.0
+    with pytest.raises(ValueError, match="fitted with ccp_alpha='cv': fit it again"):
+        model.cut(max_depth=1)
+
+
 @pytest.mark.parametrize(
     ("params", "given", "sentence"),
     [
         ({"ccp_alpha": "valid"}, {}, "ccp_alpha='valid' is chosen by rows apart: fit needs X_val"),
         ({}, {"X_val": np.zeros((1, 4)), "y_val": ["oak"]}, "X_val and y_val choose α, so"),
+        ({}, {"y_val": ["oak"]}, "X_val and y_val choose α, so"),
+        ({"ccp_alpha": "valid"}, {"X_val": np.zeros((1, 4))}, "fit needs X_val and y_val"),
+        (
+            {"ccp_alpha": "valid"},
+            {"X_val": np.zeros((3, 4)), "y_val": ["oak"]},
+            "y_val must have the targets of X_val's rows, of shape (3,); got (1,).",
+        ),
+        (
+            {"ccp_alpha": "valid"},
+            {"X_val": np.zeros((1, 4)), "y_val": [7]},
+            "got none of them, but 7.",
+        ),
         ({"ccp_alpha": "oob"}, {}, "ccp_alpha must be one of 'cv', 'valid' or a number of at"),
         ({"ccp_alpha": -0.1}, {}, "ccp_alpha must be a number of at least 0; got -0.1."),
         ({"ccp_alpha": "cv", "ccp_rule": "two"}, {}, "ccp_rule must be one of 'best', 'one_se'"),

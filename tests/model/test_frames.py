@@ -160,6 +160,21 @@ def test_numbers_alone_go_the_way_of_scikit_learn(X):
     assert read(X, None) is None
 
 
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NA], ids=str)
+@pytest.mark.parametrize("kind", [list, lambda X: np.array(X, object), pd.DataFrame])
+def test_numbers_of_objects_may_be_missing(kind, nothing):
+    """In training and in prediction, whatever stands for it."""
+    rows, y = [[1, 3.5], [2, nothing], [nothing, 1], [4, 2]] * 4, [0, 1, 1, 0] * 4
+    plain = np.array([[1, 3.5], [2, np.nan], [np.nan, 1], [4, 2]] * 4)
+    tree, twin = (TreeClassifier(random_state=0).fit(X, y) for X in (kind(rows), plain))
+    assert tree.export_text() == twin.export_text()
+    assert tree.predict_proba(kind(rows)).tolist() == twin.predict_proba(plain).tolist()
+    with pytest.raises(ValueError, match="missing='error' refuses missing values; X holds NaN in"):
+        TreeClassifier(missing="error").fit(kind(rows), y)
+    with pytest.raises(ValueError, match=r"column 0 must hold numbers, as in training; got 'x'"):
+        tree.predict(kind([["x", 1]]))
+
+
 def test_a_frame_of_numbers_is_not_even_looked_at(monkeypatch):
     monkeypatch.setattr(frames, "columns_of", lambda X: pytest.fail("looked at"))
     for X in (np.zeros((3, 2)), pd.DataFrame(np.zeros((3, 2)))):
