@@ -11,6 +11,7 @@ if __name__ == "__main__":  # before the rest is imported: see there
     entry.begin()
 
 import argparse
+import shlex
 import sys
 import time
 import traceback
@@ -51,7 +52,12 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = [*known] if "all" in options.names else [*dict.fromkeys(options.names)]
     wanted = [name for name in wanted if name not in left_out]
     words += [f"--config-dir={options.config_dir}"] if options.config_dir else []
-    good = _make_all({name: known[name] for name in wanted}, words)
+    try:
+        good = _make_all({name: known[name] for name in wanted}, words)
+    except SystemExit:  # it was stopped
+        again = shlex.join(sys.argv[1:] if arguments is None else arguments)
+        print(f"to go on: {_command()} {again}", file=sys.stderr)
+        raise
     if len(good) > 1:
         minutes, seconds = divmod(round(time.perf_counter() - start), 60)
         print(f"{sum(good)} of {len(good)} experiments hold, {minutes} min {seconds} s")
@@ -70,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--plugins", metavar="MODULE,…", help="experiments of your own")
     parser.add_argument("--config-dir", metavar="FOLDER", help="has their experiment/NAME.yaml")
     return parser
+
+
+def _command() -> str:
+    from forestlab.run.terminal import command  # late, as all that runs
+
+    return command("experiments")
 
 
 def _listed(words: str | None) -> list[str]:

@@ -3,9 +3,12 @@
 The *mark* of a process says where and when it began: host, boot of the machine with the space that
 its number is counted in, number, and start. Of the last two parts only Linux tells; elsewhere they
 are empty, and the number alone decides.
+
+Also by what signals a person, or a machine, has a process end.
 """
 
 import os
+import signal
 import socket
 from functools import cache
 from pathlib import Path
@@ -45,6 +48,14 @@ def exists(pid: int) -> bool:
         pass
     fields = _fields(pid)
     return not fields or fields[0] not in "ZX"
+
+
+def ending_signals() -> list[signal.Signals]:
+    """SIGTERM, and SIGHUP of a terminal that is closed, unless nohup has switched it off."""
+    found = [signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        found.append(signal.SIGHUP)
+    return found
 
 
 def number(marked: str) -> int:

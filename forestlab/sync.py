@@ -120,7 +120,8 @@ class Sync:
         from forestlab.tracking import delivery
 
         said = waiting.said
-        store = self._store(said)
+        uri = self.uri or _address(said)
+        store = self._store(uri, said.experiment)
         try:
             if said.sweep is None:
                 run_id = tracking.deliver(store, waiting)
@@ -134,18 +135,17 @@ class Sync:
                 raise tracking.Undelivered(why)
             return run_id
         except tracking.TROUBLE as error:
-            self._see_whether_it_answers(store, error)
+            self._see_whether_it_answers(uri, error)
             raise
 
-    def _store(self, said: "Said") -> "Store":
+    def _store(self, uri: str, experiment: str) -> "Store":
         from forestlab import tracking
 
-        uri = self.uri or _address(said)
         if uri in self.away:
             raise tracking.Undelivered(self.away[uri])
-        place = uri, said.experiment
+        place = uri, experiment
         if place not in self.stores:
-            wanted = TrackingConfig(uri=uri, experiment=said.experiment)
+            wanted = TrackingConfig(uri=uri, experiment=experiment)
             try:
                 configs.check_store(wanted)
                 self.stores[place] = tracking.open_store(wanted)
@@ -154,12 +154,12 @@ class Sync:
                 raise
         return self.stores[place]
 
-    def _see_whether_it_answers(self, store: "Store", error: Exception) -> None:
+    def _see_whether_it_answers(self, uri: str, error: Exception) -> None:
         """If not, the other entries do not wait for it: MLflow would, half a minute each time."""
         try:
-            configs.check_store(TrackingConfig(uri=store.uri))
+            configs.check_store(TrackingConfig(uri=uri))
         except ConfigError:
-            self.away[store.uri] = str(error).strip().split("\n")[0]
+            self.away[uri] = str(error).strip().split("\n")[0]
 
     # ---- sweeps ----
 

@@ -187,7 +187,9 @@ def _summary(table: Table) -> str:
             "p": own["p_holm"],
         }
     shown = pd.DataFrame(columns, own.index)
-    return page.table(shown, right=[name for name in columns if name != "variant"])
+    # Of a seed each there are no spreads and intervals.
+    shown = shown.loc[:, [name for name in shown if (shown[name] != "").any()]]
+    return page.table(shown, right=[name for name in shown if name != "variant"])
 
 
 def _range(low: pd.Series, high: pd.Series) -> pd.Series:
@@ -211,7 +213,12 @@ def _intervals(table: Table):
     from forestlab import figures
 
     others = table.summary.drop(index=table.baseline)
-    side = "right" if table.higher else "left"
+    side, has_intervals = (
+        "right" if table.higher else "left",
+        others["difference_low"].notna().any(),
+    )
+    level = f"{100.0 * table.level:g} %"
+    spread = f"; {level} intervals over pairs of seeds" if has_intervals else "; one seed each"
     return figures.interval_plot(
         list(others.index),
         others["difference"].to_numpy(),
@@ -219,7 +226,7 @@ def _intervals(table: Table):
         others["difference_high"].to_numpy(),
         f"difference in {table.metric}",
         f"Difference in {table.metric} from {table.baseline}: {table.dataset}",
-        f"better on the {side}; {100.0 * table.level:g} % intervals over pairs of seeds",
+        f"better on the {side}{spread}",
     )
 
 

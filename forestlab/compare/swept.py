@@ -15,6 +15,7 @@ from forestlab.compare.tables import Table, compare
 from forestlab.compare.variants import PARAM
 from forestlab.config import ConfigError, typed
 from forestlab.study.metrics import METRICS
+from forestlab.study.shown import Shown, shown
 
 SPLITS = ("train", "valid", "test", "oob")
 JUDGES = ("valid", "oob", "test")  # the first that there is chooses
@@ -55,6 +56,11 @@ class Sweep(NamedTuple):
     def shown(self) -> str:
         """The split that is shown where one alone is."""
         return "test" if "test" in self.splits else self.judge
+
+    @property
+    def drawn(self) -> Shown:
+        """How the metric is drawn: as in the pictures of the runs."""
+        return shown(self.metric)
 
     def values(self, k: int) -> list:
         """Those of the k-th key, in their order."""
@@ -172,10 +178,10 @@ def _over_one(sweep: Sweep):
 
     x = _axis(sweep, 0)
     lines = {
-        split: _line([sweep.cells[(value,)].get(split) for value in sweep.values(0)])
+        split: _line(sweep, [sweep.cells[(value,)].get(split) for value in sweep.values(0)])
         for split in sweep.splits
     }
-    return figures.swept_lines({"": lines}, x, sweep.metric, _title(sweep), _note(sweep))
+    return figures.swept_lines({"": lines}, x, sweep.drawn.label, _title(sweep), _note(sweep))
 
 
 def _multiples(sweep: Sweep):
@@ -186,11 +192,11 @@ def _multiples(sweep: Sweep):
         name = _words(sweep.keys[2:], rest)
         panels[name] = {
             _words(sweep.keys[1:2], (second,)): _line(
-                [_at(sweep, (first, second, *rest)) for first in sweep.values(0)]
+                sweep, [_at(sweep, (first, second, *rest)) for first in sweep.values(0)]
             )
             for second in sweep.values(1)
         }
-    label = f"{sweep.metric} ({sweep.shown})"
+    label = f"{sweep.drawn.label}, {sweep.shown}"
     return figures.swept_lines(panels, _axis(sweep, 0), label, _title(sweep), _note(sweep))
 
 
@@ -201,22 +207,22 @@ def _map(sweep: Sweep):
         [_at(sweep, (first, second)) for first in sweep.values(0)] for second in sweep.values(1)
     ]
     means = np.array([[np.nan if s is None else s.mean for s in row] for row in scores])
-    label = f"{sweep.metric} ({sweep.shown})"
+    label = f"{sweep.drawn.label}, {sweep.shown}"
     note = ", mean over seeds" if _note(sweep) else ""
-    better = METRICS[sweep.metric].better
-    axes = _axis(sweep, 0), _axis(sweep, 1)
-    return figures.swept_map(means, *axes, label, _title(sweep), better, note)
+    axes, drawn = (_axis(sweep, 0), _axis(sweep, 1)), sweep.drawn
+    return figures.swept_map(drawn.of(means), *axes, label, _title(sweep), drawn.better, note)
 
 
 def _at(sweep: Sweep, cell: Values) -> Score | None:
     return sweep.cells.get(cell, {}).get(sweep.shown)
 
 
-def _line(scores: list[Score | None]):
+def _line(sweep: Sweep, scores: list[Score | None]):
     from forestlab.figures import Measured
 
     known = [(np.nan, np.nan) if s is None else (s.mean, s.spread) for s in scores]
-    return Measured(*np.array(known).T)
+    means, spreads = np.array(known).T
+    return Measured(sweep.drawn.of(means), spreads)
 
 
 def _axis(sweep: Sweep, k: int):
@@ -254,7 +260,7 @@ def _words(keys: Sequence[str], values: Values) -> str:
 
 def _title(sweep: Sweep) -> str:
     keys = [key.removesuffix(".name") for key in sweep.keys]
-    return f"{sweep.metric} against {' and '.join(keys)}, {sweep.table.dataset}"
+    return f"{sweep.drawn.title} against {' and '.join(keys)}, {sweep.table.dataset}"
 
 
 def _note(sweep: Sweep) -> str:

@@ -191,5 +191,7 @@ def _legend_of_classes(names: list[str], boxes: list[Box], counted: str) -> list
     if len(names) > len(CLASS_COLOURS):
         return []
     told = [(colour_of(c), name) for c, name in enumerate(names)]
-    are_listed = len(boxes[0].shares) > 0 and len(names) <= FEW_CLASSES
-    return [*told, ("", f"[ ]: {counted} of each, in this order")] if are_listed else told
+    if not len(boxes[0].shares):
+        return told
+    of_each = f"[ ]: {counted} of each, in this order"
+    return [*told, ("", of_each if len(names) <= FEW_CLASSES else f"class: its {counted}")]

@@ -37,7 +37,7 @@ from forestlab.spelling import did_you_mean, most_like
 CHOOSING = ("cv", "valid")  # what may choose ccp_alpha
 CCP_RULES = ("best", "one_se")
 MOST_TREES = 1_000_000
-MOST_THREADS = 1024
+THREADS_A_CORE = 8  # at most: each has memory of its own, and more would only wait
 MOST_RHO = 10_000_000  # of which each takes 56 bytes while a node is split
 
 
@@ -623,6 +623,7 @@ def n_threads(n_jobs) -> int:
         return effective_n_jobs(None)
     if not isinstance(n_jobs, Integral) or n_jobs == 0:
         _refuse("n_jobs", n_jobs, "a whole number other than 0, or None")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    n = int(n_jobs) if n_jobs > 0 else max(1, (cores or 1) + 1 + int(n_jobs))
-    return min(n, MOST_THREADS)  # what is grown does not depend on it
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = found or 1
+    n = int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+    return min(n, THREADS_A_CORE * cores)  # what is grown does not depend on it

@@ -16,6 +16,7 @@ from forestlab.atomic import is_full
 from forestlab.config import Config, ConfigError
 from forestlab.entry import unwinding
 from forestlab.masking import first_line
+from forestlab.processes import ending_signals
 
 if TYPE_CHECKING:  # late: they import numba, and a mistake is told without it
     from forestlab.run.job import Result
@@ -179,16 +180,13 @@ class Batch:
 
 @contextmanager
 def sigterm_ends() -> Iterator[None]:
-    """Let SIGTERM end what runs as an exception does, so that runs are marked as KILLED; and SIGHUP
-    of a terminal that is closed, unless nohup has switched it off."""
+    """Let SIGTERM, and a terminal that is closed, end what runs as an exception does, so that runs
+    are marked as KILLED."""
 
     def terminate(signum, frame):
         raise SystemExit(TERMINATED)
 
-    wanted = [signal.SIGTERM]
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        wanted.append(signal.SIGHUP)
-    before = {name: signal.signal(name, terminate) for name in wanted}
+    before = {name: signal.signal(name, terminate) for name in ending_signals()}
     try:
         yield
     finally:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # late: they import numba
 
 KEPT = 3  # exit code: all is done, and some of it is in the journal, not in the store
 DONE = ("FINISHED", "SKIPPED", "FAILED", "KEPT")
+NO_LOG = "Unable to configure"  # begins what Python's logging says of settings that do not work
 HYDRAS_OWN = ("help", "hydra_help", "info", "cfg", "shell_completion")  # flags that train nothing
 
 
@@ -98,7 +99,8 @@ def _perform(arguments: list[str], shared: "Shared | None") -> Performed:
         return Performed(2)
     except KeyboardInterrupt:
         return Performed(STOPPED)
-    code = _run(batch, lambda: _start(todo, batch, options, words), arguments)
+    told = arguments if shared is None else ()  # else it is a part of another command
+    code = _run(batch, lambda: _start(todo, batch, options, words), told)
     return Performed(code, batch.results)
 
 
@@ -202,6 +204,11 @@ def _run(batch: Batch, start: Callable[[], None], arguments: Sequence[str]) -> i
     except (*MISTAKES, OSError) as error:
         _complain(error)
         code = 1
+    except ValueError as error:
+        if not str(error).startswith(NO_LOG):
+            raise
+        _complain(ConfigError(f"hydra's logging: {error}: {error.__cause__}"))
+        return 2
     results = batch.results or (batch.parent.results() if batch.parent else [])
     terminal.summary(results, batch.parent)
     is_kept = any(r.status == "KEPT" for r in results) or (batch.parent and batch.parent.why)

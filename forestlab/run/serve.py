@@ -25,6 +25,7 @@ from urllib.parse import unquote
 from forestlab import config as configs
 from forestlab.config import DATABASES, ConfigError, TrackingConfig
 from forestlab.masking import hide
+from forestlab.processes import ending_signals
 
 STORE = "MLFLOW_BACKEND_STORE_URI"  # MLflow's own name for where a server keeps runs
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -137,12 +138,12 @@ def _told(options: argparse.Namespace, store: str, artifacts: str, more: list[st
 
 
 def _served(start: Callable[[], subprocess.Popen], address: str, told: str) -> int:
-    """Start a server and wait until it ends, or end it with Ctrl-C or SIGTERM; returns the exit
-    code. What is told is told once it answers."""
+    """Start a server and wait until it ends, or end it with Ctrl-C, SIGTERM or a terminal that is
+    closed; returns the exit code. What is told is told once it answers."""
     stopped: list[int] = []
     before = {
         each: signal.signal(each, lambda signum, frame: stopped.append(signum))
-        for each in (signal.SIGINT, signal.SIGTERM)
+        for each in (signal.SIGINT, *ending_signals())
     }
     server = start()
     try:

@@ -7,6 +7,7 @@ what is defined in Hydra itself, in one of its plug-ins that are installed, in f
 module that `plugins` lists; logs may also be written by Python's own handlers.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -20,6 +21,7 @@ from forestlab.run.mistakes import PACKAGES, not_installed
 
 OFFERING = ("hydra._internal.core_plugins", "hydra.experimental", "hydra_plugins", "forestlab")
 WRITING = ("logging", "colorlog", "hydra._internal")  # of logs
+MAKING = re.compile(r"\$\{\s*oc\.(?!env\b)")  # resolvers whose result may be more than a word
 LOGS = ("class", "()")  # by which Python's configuration of logs names what it makes
 
 
@@ -51,6 +53,8 @@ def _require_installed(hydra: DictConfig) -> None:
 
 def _named(node: Any, key: str, is_log: bool) -> Iterator[tuple[str, Any, bool]]:
     """Each name of something to be made, with its key and whether it is to write logs."""
+    if isinstance(node, dict | list):  # a resolver made it
+        node = OmegaConf.create(node)
     if isinstance(node, ListConfig):
         for i in range(len(node)):
             yield from _named(node._get_node(i), f"{key}.{i}", is_log)
@@ -63,16 +67,20 @@ def _named(node: Any, key: str, is_log: bool) -> Iterator[tuple[str, Any, bool]]
             if not OmegaConf.is_missing(node, name) and node[name] is not None:
                 yield within, node[name], is_log and name != "_target_"
         else:
-            yield from _named(_looked_up(node, name), within, is_log)
+            yield from _named(_looked_up(node, name, within), within, is_log)
 
 
-def _looked_up(node: DictConfig, name: Any) -> Any:
-    """What is under a name, or what that stands for; None if that is not known before a job is."""
+def _looked_up(node: DictConfig, name: Any, key: str) -> Any:
+    """What is under a name, or what that stands for; None if that is not known before a job is,
+    and only a job's own words and numbers."""
     if not OmegaConf.is_interpolation(node, name):
         return node._get_node(name)
     try:
         return node[name]
-    except OmegaConfBaseException:
+    except OmegaConfBaseException as error:
+        written = str(node._get_node(name)._value())  # type: ignore[union-attr]
+        if MAKING.search(written):
+            raise ConfigError(f"{key}={written} cannot be looked up before a job runs.") from error
         return None
 
 

@@ -1,4 +1,4 @@
-"""Every way to stop: each metric over the whole path of every stopping rule, beside depth.
+"""Every way to stop: each metric along the path of every stopping rule, beside depth.
 
 A rule decides whether a node asks its question, never which: a forest holds all of those that a
 stricter value of it would have grown, and the walk of a row that passes the answers of all depths

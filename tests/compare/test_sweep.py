@@ -173,7 +173,7 @@ def test_two_numbers_are_a_map():
     assert ax.get_xlabel() == "max_depth"
     assert ax.get_ylabel() == "model.min_samples_leaf"
     assert np.shape(ax.images[0].get_array()) == (2, 3)
-    assert {"0.49", "0.54"} <= set(texts(figure))  # on test, the least and the greatest
+    assert {"0.51", "0.46"} <= set(texts(figure))  # errors on test, the greatest and the least
 
 
 def test_a_number_and_a_word_are_lines():
@@ -181,7 +181,7 @@ def test_a_number_and_a_word_are_lines():
             for d in (1, 2, 4) for m in ("forest", "tree")]  # fmt: skip
     (ax,) = swept.picture(only(runs)).axes
     assert len(ax.lines) == 2
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), [0.5, 0.51, 0.53])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [0.5, 0.49, 0.47])  # errors
     assert {"forest", "tree"} <= set(texts(swept.picture(only(runs))))
 
 
@@ -252,8 +252,8 @@ def test_the_page_stands_alone(tmp_path):
     assert page.count("<img") == 2  # against max_depth, and differences
     assert page.count('src="data:image/png') == page.count("src=")
     assert not [word for word in ("href=", "http") if word in page]
-    assert "accuracy against max_depth, digits" in page
-    assert page.index("accuracy against max_depth") < page.index("Difference in accuracy/test from")
+    assert "Error rate against max_depth, digits" in page
+    assert page.index("Error rate against max_depth") < page.index("Difference in accuracy/test from")
     assert (tmp_path / "comparison/swept.png").read_bytes()[:4] == b"\x89PNG"
 
 

@@ -294,6 +294,23 @@ def test_hydra_makes_only_what_is_its_own(words, told, monkeypatch):
     assert told in one_line(error.value)
 
 
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("{_target_: os.system}", "hydra.callbacks.x._target_=os.system is neither Hydra's nor"),
+        ("[{_target_: os.system}]", "hydra.callbacks.x.0._target_=os.system is neither"),
+        ("{_target_: os.system, n: ${hydra.job.num}}", "cannot be looked up before a job runs"),
+    ],
+)
+def test_nor_what_a_resolver_makes_of_a_text(written, told, tmp_path):
+    file = tmp_path / "hydra/callbacks/own.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"""x: "${{oc.decode:'{written}'}}"\n""")
+    with pytest.raises(ConfigError) as error:
+        run.jobs([*FREE, f"--config-dir={tmp_path}", "hydra/callbacks=own", "-m", "seed=0,1"])
+    assert told in str(error.value)
+
+
 def test_hydra_makes_what_a_plug_in_has(tmp_path, monkeypatch):
     (tmp_path / "calling_back.py").write_text("import os\n\n\nclass Call:\n    pass\n")
     monkeypatch.chdir(tmp_path)
@@ -325,6 +342,23 @@ def test_hydra_keeps_no_configs_of_jobs_that_are_done(monkeypatch):
 
 
 # ---- mistakes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sweep", [[], ["-m", "seed=0,1"]], ids=["run", "sweep"])
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("handlers.file.filename=/nonexistent/x.log", "handler 'file': [Errno 2] No such file"),
+        ("root.level=FOO", "root logger: Unknown level: 'FOO'"),
+    ],
+)
+def test_logs_that_cannot_be_written_are_one_line(word, told, sweep, monkeypatch, capsys):
+    monkeypatch.setattr(run.Batch, "do", lambda *given: pytest.fail("it ran"))
+    assert run.main([*FREE, f"hydra.job_logging.{word}", *sweep]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: hydra's logging: Unable to configure {told}")
+    assert error.count("\n") == 1
+
 
 WRONG = [
     # groups and keys

@@ -137,7 +137,9 @@ def test_a_wrong_password_is_one_line(database, tmp_path):
 # ---- a server that ends ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_a_server_ends_with_all_its_processes(signum, code, tmp_path):
     server = Served(tmp_path, "--workers", "2").wait()
     started = server.descendants()
