@@ -253,7 +253,9 @@ def test_the_page_stands_alone(tmp_path):
     assert page.count('src="data:image/png') == page.count("src=")
     assert not [word for word in ("href=", "http") if word in page]
     assert "Error rate against max_depth, digits" in page
-    assert page.index("Error rate against max_depth") < page.index("Difference in accuracy/test from")
+    assert page.index("Error rate against max_depth") < page.index(
+        "Difference in accuracy/test from"
+    )
     assert (tmp_path / "comparison/swept.png").read_bytes()[:4] == b"\x89PNG"
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small import as_bytes, data_for, for_each_task, forest_for
 
+from forestlab.core import arrays
 from forestlab.core.arrays import (
     AXIS,
     CATEGORY,
@@ -122,6 +123,15 @@ def test_the_short_walk_holds_the_cuts():
     assert leaf.tolist() == [False, True, False, True, True, False, True, False, True, True]
     again = with_steps(forest._replace(steps=np.empty(0, STEP)))
     assert as_bytes(*again) == as_bytes(*forest)
+
+
+@pytest.mark.parametrize("together", [1, 20, 100, 2**30])
+@for_each_task
+def test_steps_are_the_same_however_many_trees_are_written_at_once(task, together, monkeypatch):
+    forest = forest_for(task, 12).fit(*data_for(task)).forest_
+    each = [with_steps(alone(forest, t)).steps for t in range(n_trees(forest))]
+    monkeypatch.setattr(arrays, "TOGETHER", together)
+    assert as_bytes(with_steps(forest).steps) == as_bytes(np.concatenate(each))
 
 
 @pytest.mark.parametrize(

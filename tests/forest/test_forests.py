@@ -10,8 +10,25 @@ from sklearn.ensemble import RandomForestClassifier
 
 from forestlab import ForestClassifier, ForestRegressor, load
 from forestlab.core.arrays import tree_of
+from forestlab.forest import grow_trees, prepare
 
 for_each_forest = pytest.mark.parametrize("cls", [ForestClassifier, ForestRegressor])
+
+# ---- many trees --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("n_trees", [1, 31, 70, 101])
+def test_trees_that_threads_take_several_at_a_time_are_those_grown_one_by_one(n_trees, n_jobs):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    model = ForestClassifier(n_trees, max_depth=2, n_jobs=n_jobs, random_state=0, verbose=1)
+    forest, recipe, seed = (f := model.fit(X, X[:, 0] > 0)).forest_, f.recipe_, f.seed_
+    training = prepare(X, (X[:, :1] > 0).astype(float), recipe)
+    for t in range(n_trees):
+        (alone,) = grow_trees(training, recipe, seed, t, 1)
+        assert tree_of(forest, t).nodes.tobytes() == alone.nodes.tobytes()
+    assert len(forest.first_node) == n_trees + 1
+
 
 # ---- bags by class -----------------------------------------------------------------------------
 

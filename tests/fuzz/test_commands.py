@@ -11,7 +11,7 @@ import pytest
 TESTS = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("n", [40, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n", [200, pytest.param(10_000, marks=pytest.mark.long)])
 def test_any_overrides(n, tmp_path):
     """Without the JIT: what runs would else wait for kernels."""
     done = subprocess.run(

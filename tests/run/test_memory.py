@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from command import command
 
-N_RUNS, N_WARM = 300, 100  # until all that is loaded late, and caches, are there
+N_RUNS, N_WARM = 1000, 100  # until all that is loaded late, and caches, are there
 MOST = 0.02  # MB a run; Hydra's configs of jobs that are done are 0.2
 
 WATCH = """
