@@ -280,12 +280,15 @@ def grow_trees(
 ) -> list[Tree]:
     """Grow the trees first … first + count - 1 of the forest that (training, recipe, seed) define.
 
-    `stop` is a uint8 array of one; setting it to 1 from another thread ends the growing.
+    `stop` is a uint8 array of one; setting it to 1 from another thread ends the growing: then there
+    are fewer trees.
     """
     stop = np.zeros(1, np.uint8) if stop is None else stop
     desk = Desk(training, recipe) if desk is None else desk
     trees = []
     for t in range(first, first + count):
+        if stop[0]:
+            break
         n = _grow_at(desk, key_of(seed, t), stop)
         trees.append(stopped(_tree_in(desk.scratch, n), recipe))
     return trees
