@@ -26,7 +26,7 @@ from forestlab.core.arrays import (
 from forestlab.core.missing import MISSING
 from forestlab.core.options import LARGEST, OPTIONS, is_whole
 from forestlab.core.own import Own
-from forestlab.core.questions import check_questions
+from forestlab.core.questions import check_questions, reads
 from forestlab.core.tasks import TASKS, deviations
 from forestlab.forest import Recipe
 
@@ -120,6 +120,8 @@ def _check_asked(forest: Forest, n_features: int, levels: tuple[int, ...]) -> No
     others = np.flatnonzero((kinds != AXIS) & (kinds != LEAF))
     for t in np.unique(np.searchsorted(forest.first_node, others, side="right") - 1):
         check_questions(tree_of(forest, t), n_features, levels)
+        *_, shares = reads(tree_of(forest, t))
+        check(((shares >= 0.0) & (shares <= 1.0)).all(), "shares")
 
 
 def check_numbers(forest: Forest) -> None:

@@ -1,8 +1,9 @@
 """One step of a fit to more rows than memory would hold, in a process of its own, whose memory is
 measured: ``python large_fit.py make|encode|fit FOLDER ROWS`` prints what it took as JSON.
 
-What is reported: `peak` is the most memory the process had resident at any time (ru_maxrss), the
-mapped pages of files among them, which the system could give up; `own` is the most that was its
+What is reported: `peak` is the most memory the process had resident at any time (VmHWM; ru_maxrss
+would be that of the process that started it, if it had more), the mapped pages of files among
+them, which the system could give up; `own` is the most that was its
 own (RssAnon, looked at ten times a second).
 """
 
@@ -66,14 +67,15 @@ def fit(folder: Path, n_rows: int) -> dict:
     return {"bytes": size, "nodes": len(forest.forest_.nodes), "accuracy": forest.score(X, y)}
 
 
-def _own() -> int:
+def _status(name: str) -> int:
+    """Bytes, as the system tells of this process."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * int(next(line for line in lines if line.startswith("RssAnon")).split()[1])
+    return 1024 * int(next(line for line in lines if line.startswith(name)).split()[1])
 
 
 def _watch(found: list[int], done: threading.Event) -> None:
     while not done.wait(0.1):
-        found[0] = max(found[0], _own())
+        found[0] = max(found[0], _status("RssAnon"))
 
 
 def main() -> None:
@@ -83,7 +85,7 @@ def main() -> None:
     found = {"make": make, "encode": encode, "fit": fit}[step](folder, n_rows)
     done.set()
     used = resource.getrusage(resource.RUSAGE_SELF)
-    peak, cpu = 1024 * used.ru_maxrss, round(used.ru_utime + used.ru_stime, 1)
+    peak, cpu = _status("VmHWM"), round(used.ru_utime + used.ru_stime, 1)
     seconds = round(time.perf_counter() - start, 1)
     told = {"seconds": seconds, "peak": peak // MEGABYTE, "own": own[0] // MEGABYTE}
     print(json.dumps({"step": step, "cpu": cpu, **told, **found}))
