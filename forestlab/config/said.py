@@ -149,7 +149,10 @@ def _of_choice(group: str, node: dict[str, Any]) -> dict[str, Any]:
 
 def value_of(config, group: str) -> Options:
     """The value that a group of the config describes; raises ValueError for one that it cannot."""
-    return options.from_node(group, _of_choice(group, _plain(config[group])))
+    node = _of_choice(group, _plain(config[group]))
+    if "name" not in node:
+        raise ConfigError(f"{group} has no name any more: choose one by {group}=….")
+    return options.from_node(group, node)
 
 
 def deciding(config) -> dict[str, Any]:

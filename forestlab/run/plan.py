@@ -278,7 +278,7 @@ class _Composer:
     def __init__(self, name: str, given: list[Override]):
         self.name = name
         self.plain = [str(o.input_line) for o in given if not o.is_sweep_override()]
-        self.whole: Any = compose(name, overrides=self.plain, return_hydra_config=True)
+        self.whole: Any = _composed(name, self.plain, return_hydra_config=True)
         self.hidden = _hide_of_file(self.whole)
         self.base: Any = copy.deepcopy(self.whole)
         self.hydra = self.base.hydra
@@ -290,7 +290,7 @@ class _Composer:
         self.alone = cache(lambda choice: self.compose([choice]))
 
     def compose(self, more: list[str]) -> Any:
-        return compose(self.name, overrides=self.plain + more)
+        return _composed(self.name, self.plain + more)
 
     def config_of(self, job: Sequence[Override]) -> Any:
         changed = [override for override in job if override.input_line not in self.plain]
@@ -323,6 +323,19 @@ class _Composer:
             if not is_value(override) and override.key_or_group not in GROUPS:
                 first = sweep.list[0] if isinstance(sweep, ChoiceSweep) else sweep.start
                 _check_keys(self.compose([str(_with_value(override, first).input_line)]))
+
+
+def _composed(name: str, overrides: list[str], **more: Any) -> Any:
+    """As Hydra composes it. What follows the key of a list OmegaConf takes for a place in that."""
+    try:
+        return compose(name, overrides=overrides, **more)
+    except ValueError as error:
+        known = configs.flat_defaults()
+        for override in parsed(overrides):
+            above = override.key_or_group.rpartition(".")[0]
+            if above in known and override.key_or_group not in known:
+                raise ConfigError(no_option(override.key_or_group)) from error
+        raise
 
 
 def _hide_of_file(config: Any) -> list[str]:
