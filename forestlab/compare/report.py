@@ -51,10 +51,8 @@ def reading(table: Table) -> list[str]:
     n_tests = int(table.summary["p"].notna().sum())
     which = "as asked" if table.is_given else "the best here, which flatters it"
     holm = f", with Holm's correction for {n_tests} tests" if n_tests > 1 else ""
-    lines = [
-        f"difference: from {table.baseline} ({which}), over the seeds that both have; "
-        f"p: paired t-test{holm}"
-    ]
+    test = f"; p: paired t-test{holm}" if n_tests else ""
+    lines = [f"difference: from {table.baseline} ({which}), over the seeds that both have{test}"]
     if table.overlap:
         lines.append(
             "splits of one data set share rows: intervals and p allow for it, by the share of test "
