@@ -193,6 +193,6 @@ def test_the_browser_shows_a_sweep(served, page):
     page.goto(f"{here}/artifacts/report.html")
     frame = page.frame_locator("iframe[sandbox]")
     frame.get_by_role("heading", name="Sweep").first.wait_for()
-    picture = frame.get_by_role("img", name="accuracy against max_depth, wine")
+    picture = frame.get_by_role("img", name="Error rate against max_depth, wine")
     picture.wait_for()
     assert picture.evaluate("image => image.complete && image.naturalWidth > 500")

@@ -108,7 +108,7 @@ def test_the_parent_has_a_note_and_a_page(sweep, deepest):
     assert places == sorted(places, reverse=True)  # the deepest is best
     page = sweep.artifact(sweep.parent, "report.html")
     assert len(page) < 3_000_000
-    assert b"accuracy against max_depth, digits" in page
+    assert b"Error rate against max_depth, digits" in page
 
 
 def test_the_table_at_the_end(sweep):
