@@ -314,7 +314,7 @@ def test_a_combiner_is_refused_where_it_means_nothing(combine):
 
 NO_LIMIT = "a whole number of at least "
 ABSURD = {
-    "n_estimators": (NO_LIMIT + "1", [0, -1, 2.5, True, None, "many"]),
+    "n_estimators": ("a whole number from 1 to 1,000,000", [0, -1, 10**15, 2.5, True, "many"]),
     "max_depth": (NO_LIMIT + "1 or None", [0, -3, 1.5, True, "deep"]),
     "min_samples_split": (NO_LIMIT + "2 or a share", [1, 0, -2, 0.0, 1.5, np.nan, "2"]),
     "min_samples_leaf": (NO_LIMIT + "1 or a share", [0, -1, 0.0, 1.01, -0.5, None]),
@@ -450,8 +450,8 @@ def test_max_samples_of_every_form(cls, bootstrap, max_samples, size):
 
 def test_numbers_of_threads(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(6), raising=False)
-    asked = [None, 1, 3, 99, -1, -2, -99]
-    assert [n_threads(n_jobs) for n_jobs in asked] == [1, 1, 3, 99, 6, 5, 1]
+    asked = [None, 1, 3, 48, 99, 10**20, -1, -2, -99]
+    assert [n_threads(n_jobs) for n_jobs in asked] == [1, 1, 3, 48, 48, 48, 6, 5, 1]
 
 
 @for_each
