@@ -222,6 +222,7 @@ def test_a_tree_without_room_for_its_sets_is_grown_again(monkeypatch):
         np.testing.assert_array_equal(part, same)
 
 
+@pytest.mark.long
 def test_as_many_levels_as_there_may_be():
     """65,535 levels, of which 300 rows have as many: each tree's sets stand in its own pool."""
     rng = np.random.default_rng(0)

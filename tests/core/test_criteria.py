@@ -130,6 +130,7 @@ def test_kernels_fit_on_their_grid():
         np.testing.assert_allclose(kernel[0] + 2 * sum(kernel[1:]), 1)
 
 
+@pytest.mark.long  # a kernel of its own
 def test_kernels_see_two_heaps_where_a_normal_sees_one():
     """Targets of one mean and spread, in one heap or two: gaussian sees nothing of it."""
     rng = np.random.default_rng(5)

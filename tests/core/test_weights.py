@@ -69,7 +69,9 @@ def tree_of(criterion, **options):
 
 
 @pytest.mark.parametrize("span", [0, 8, 16, 40, 90])
-@pytest.mark.parametrize("criterion", EXACT)
+@pytest.mark.parametrize(
+    "criterion", ["gini", *(pytest.param(c, marks=pytest.mark.long) for c in EXACT if c != "gini")]
+)
 @few_examples
 @given(seed=seeds)
 def test_a_cut_is_the_best_however_much_weights_differ(criterion, span, seed):

@@ -43,7 +43,7 @@ TASKS |= {"signs": "classification", "band": "regression", "oblique band": "clas
 
 pytestmark = pytest.mark.filterwarnings("error")
 # One of each way to ask is quick: a weighted sum, one that is fitted, and a band.
-QUICK = ("oblique", "fitted", "band")
+QUICK = ("oblique", "band")
 over_learners = pytest.mark.parametrize(
     "name",
     [
@@ -297,6 +297,7 @@ def test_oblique_questions_follow_a_turned_checkerboard():
     assert low_end(leaves) > 0
 
 
+@pytest.mark.long  # kernels of its own; its trees are those of their twins
 def test_fitted_questions_find_a_straight_border():
     """With the fewest leaves. On a checkerboard, where classes have one mean in large nodes, there
     is nothing for a discriminant to find: there they need more leaves than axis cuts do."""
