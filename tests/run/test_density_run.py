@@ -72,7 +72,7 @@ def test_a_sweep_has_what_its_deepest_run_says_of_the_others(logged, deepest):
 
 def test_the_parent_carries_the_comparison(logged):
     assert logged.artifact(logged.parent, "comparison/swept.png")[:4] == b"\x89PNG"
-    assert b"log_likelihood against" in logged.artifact(logged.parent, "report.html")
+    assert b"Log-likelihood against" in logged.artifact(logged.parent, "report.html")
 
 
 def test_the_model_loads_in_both_flavours(logged, deepest, parts):
