@@ -211,12 +211,9 @@ def _intervals(table: Table):
     from forestlab import figures
 
     others = table.summary.drop(index=table.baseline)
-    side, has_intervals = (
-        "right" if table.higher else "left",
-        others["difference_low"].notna().any(),
-    )
-    level = f"{100.0 * table.level:g} %"
-    spread = f"; {level} intervals over pairs of seeds" if has_intervals else "; one seed each"
+    side, level = "right" if table.higher else "left", f"{100.0 * table.level:g} %"
+    has_any = others["difference_low"].notna().any()
+    spread = f"; {level} intervals over pairs of seeds" if has_any else "; one seed each"
     return figures.interval_plot(
         list(others.index),
         others["difference"].to_numpy(),

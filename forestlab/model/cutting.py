@@ -79,7 +79,7 @@ def _require_whole(model) -> None:
     reasons = {
         f"max_leaf_nodes={recipe.limits.max_leaf_nodes}": recipe.limits.max_leaf_nodes > 0,
         f"ccp_alpha={model.get_params().get('ccp_alpha')!r}": (
-            recipe.ccp_alpha > 0.0 or hasattr(model, "ccp_alpha_")  # of a cut model others choose
+            recipe.ccp_alpha > 0.0 or hasattr(model, "ccp_alpha_")  # rows chose it
         ),
         "prune='oob'": hasattr(model, "n_nodes_before_") and not recipe.ccp_alpha,
         "aggregate=True": getattr(model, "aggregate", False),
