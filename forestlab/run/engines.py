@@ -2,12 +2,18 @@
 are handed over at once, and what their engines need."""
 
 import os
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, nullcontext, suppress
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from joblib import cpu_count, effective_n_jobs
+from omegaconf import OmegaConf
+
+from forestlab.forest.spread import to_be_let_in
+from forestlab.processes import ending_signals
+from forestlab.run.batch import TERMINATED
 
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -37,25 +43,52 @@ def share(launcher: Any, n_jobs: int) -> Share:
     return Share()
 
 
-def _has_token() -> bool:
-    """Whether a cluster of Ray may want to be shown a token, which it then does not ask for."""
-    said = any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
-    return said or (Path.home() / ".ray/auth_token").exists()
-
-
 @contextmanager
 def prepared(launcher: Any) -> Iterator[None]:
     """While this lasts, the environment is as an engine needs it."""
     name, wanted = str(launcher._target_), {}
-    if ".hydra_ray_launcher." in name and launcher.ray.init.get("address") and _has_token():
-        wanted["RAY_AUTH_MODE"] = os.environ.get("RAY_AUTH_MODE", "token")
+    is_ray = ".hydra_ray_launcher." in name
+    if is_ray and (launcher.ray.init.get("address") or os.environ.get("RAY_ADDRESS")):
+        wanted = to_be_let_in()
     if ".hydra_submitit_launcher." in name:
         wanted = dict.fromkeys(BLAS, str(launcher.cpus_per_task or 1))
     before = {key: os.environ.get(key) for key in wanted}
     os.environ.update(wanted)
     try:
-        yield
+        with _heard_by_ray(launcher.ray.init) if is_ray else nullcontext():
+            yield
     finally:
         for key, value in before.items():
             os.environ.pop(key, None)
             os.environ.update({} if value is None else {key: value})
+
+
+@contextmanager
+def _heard_by_ray(init: Any) -> Iterator[None]:
+    """Have SIGTERM and SIGHUP end what waits for Ray, as they end other launchers.
+
+    Ray puts a handler of its own in the place of ours when it starts, so it is started here. And
+    what a handler raises while Ray waits, it takes for an end of its own, unless that is a
+    KeyboardInterrupt.
+    """
+    came: list[int] = []
+    before = {name: signal.getsignal(name) for name in ending_signals()}
+
+    def interrupt(signum, frame):
+        came.append(signum)
+        raise KeyboardInterrupt
+
+    options: Any = OmegaConf.to_container(init, resolve=True)
+    with suppress(Exception):  # the launcher, which tries again, tells
+        import_module("ray").init(**options)
+    for name in before:
+        signal.signal(name, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if came:
+            raise SystemExit(TERMINATED) from None
+        raise
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)

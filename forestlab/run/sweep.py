@@ -133,7 +133,7 @@ class Parent:
             return
         from forestlab import tracking
 
-        self._end_lost()
+        self._end_lost(status)
         waiting = self._entry(status, [r.run_id for r in results if r.status == "SKIPPED"])
         try:
             self.why = end(self.store, self.run_id, waiting.said, waiting.path.parent)
@@ -148,12 +148,13 @@ class Parent:
             raise
         (waiting.release if self.why else waiting.remove)()
 
-    def _end_lost(self) -> None:
+    def _end_lost(self, status: str) -> None:
         """No job is at work any more: a run that seems to be, and of which the journal holds
-        nothing, is one of a process that was killed."""
+        nothing, is one of a process that was killed. Of a sweep that is stopped so is one that was
+        being sent: what the journal holds of it is delivered later."""
         from forestlab import tracking
 
-        waiting = {said.key for said in self._waiting()}
+        waiting = set() if status == "KILLED" else {said.key for said in self._waiting()}
         for run in self._known_children():
             if run.info.status == "RUNNING" and run.data.tags.get("journal") not in waiting:
                 with suppress(*tracking.TROUBLE):
@@ -184,6 +185,8 @@ def end(store: Any, run_id: str, said: Any, journal: Path) -> str:
     from forestlab.tracking.journal import waiting_below
 
     if waiting_below(journal, said.key, run_id):
+        if said.status == "KILLED":  # it does not seem to run until they are delivered
+            tracking.finish(store, run_id, said.status, said.ended)
         return "runs of the sweep wait"
     try:
         if said.sweep["compares"] and said.status != "KILLED":

@@ -141,6 +141,30 @@ def test_a_sweep_is_kept_and_ends_with_its_comparison(is_made, home, away, monke
     assert [row["metrics"] for row in rows] == [child.data.metrics for child in children]
 
 
+def test_a_sweep_that_is_stopped_while_a_run_is_sent_does_not_seem_to_run(
+    home, monkeypatch, capsys
+):
+    """Nor does the run, though its process was killed before it could say so."""
+    batch, start = sweep_of(2)
+    with monkeypatch.context() as patch:
+
+        def stop(*given):
+            raise KeyboardInterrupt
+
+        patch.setattr(delivery, "send_numbers", stop)
+        patch.setattr(job, "_end", lambda *given: None)
+        with pytest.raises(KeyboardInterrupt):
+            run_jobs(batch, start)
+    assert [r.info.status for r in Logged(home).runs()] == ["KILLED", "KILLED"]
+    assert batch.parent.why == "runs of the sweep wait"
+    assert len(entries(home)) == 2
+    assert sync.main([]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "delivered 2, left 0"
+    parent, child = Logged(home).runs()
+    assert (parent.info.status, child.info.status) == ("KILLED", "FINISHED")
+    assert "accuracy/test" in child.data.metrics
+
+
 @pytest.mark.long
 def test_a_sweep_that_cannot_be_ended_is_ended_by_sync(home, monkeypatch, capsys):
     batch, start = sweep_of(1)
