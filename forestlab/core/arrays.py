@@ -174,52 +174,93 @@ def alone(forest: Forest, t: int) -> Forest:
     return Forest(*tree[:4], nodes, params, bits, steps, tree.means, tree.gains)
 
 
-def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
-    """Lay trees end to end, each as it comes, so that no tree need be held twice.
+class Bed(NamedTuple):
+    """A few trees end to end, as they were grown."""
 
-    Room is made for `n_trees` like the first one; pages that stay empty cost nothing.
+    nodes: np.ndarray
+    stats: np.ndarray
+    params: np.ndarray
+    bits: np.ndarray
+    means: np.ndarray
+    gains: np.ndarray
+    sizes: np.ndarray  # (k, 3) int64: of each tree its nodes, parameters and words of bits
+    steps: np.ndarray | None = None  # those of a forest; None: not made yet
+
+
+def bed_of(tree: Tree) -> Bed:
+    """A tree by itself."""
+    size = len(tree.nodes), len(tree.params), len(tree.bits)
+    return Bed(*tree, np.array([size], np.int64))
+
+
+def as_bed(forest: Forest) -> Bed:
+    firsts = forest.first_node, forest.first_param, forest.first_bit
+    sizes = np.stack([np.diff(first) for first in firsts], axis=1)
+    steps = forest.steps if len(forest.steps) == len(forest.nodes) else None
+    return Bed(*forest[:4], forest.means, forest.gains, sizes, steps)
+
+
+def plant(trees: Iterable[Tree], n_trees: int = 1) -> Forest:
+    """Lay trees end to end, each as it comes."""
+    return join(map(bed_of, trees), n_trees)
+
+
+def join(beds: Iterable[Bed], n_trees: int = 1) -> Forest:
+    """Lay the trees of some beds end to end, each bed as it comes, so that none need be held twice.
+
+    Room is made for `n_trees` like the first ones; pages that stay empty cost nothing.
     """
     nodes, stats, gains = np.empty(0, NODE), np.empty((0, 0)), np.empty(0)
+    steps = np.empty(0, STEP)
     params: list[np.ndarray] = []
     bits: list[np.ndarray] = []
     means: list[np.ndarray] = []
-    has_gains = True  # all trees have
-    sizes: list[tuple[int, int, int]] = []
-    n_nodes = 0
-    for tree in trees:
-        end = n_nodes + len(tree.nodes)
+    has_gains = has_steps = True  # all trees have
+    sizes: list[np.ndarray] = []
+    n_nodes = n_joined = 0
+    for bed in beds:
+        end, n_joined = n_nodes + len(bed.nodes), n_joined + len(bed.sizes)
+        has_gains &= len(bed.gains) == len(bed.nodes)
+        has_steps &= bed.steps is not None
         if end > len(nodes):
-            room = max(end, int(1.2 * end * n_trees / (len(sizes) + 1)))
+            room = max(end, int(1.2 * end * n_trees / n_joined))
             nodes, stats, gains = (
                 _moved(nodes, n_nodes, (room,)),
-                _moved(stats, n_nodes, (room, tree.stats.shape[1])),
+                _moved(stats, n_nodes, (room, bed.stats.shape[1])),
                 _moved(gains, n_nodes, (room,)),
             )
-        nodes[n_nodes:end], stats[n_nodes:end] = tree.nodes, tree.stats
-        has_gains &= len(tree.gains) == len(tree.nodes)
+            steps = _moved(steps, n_nodes, (room,)) if has_steps else steps
+        nodes[n_nodes:end], stats[n_nodes:end] = bed.nodes, bed.stats
         if has_gains:
-            gains[n_nodes:end] = tree.gains
-        params.append(tree.params)
-        bits.append(tree.bits)
-        means.append(tree.means)
-        sizes.append((len(tree.nodes), len(tree.params), len(tree.bits)))
+            gains[n_nodes:end] = bed.gains
+        if has_steps:
+            steps[n_nodes:end] = bed.steps
+        params.append(bed.params)
+        bits.append(bed.bits)
+        means.append(bed.means)
+        sizes.append(bed.sizes)
         n_nodes = end
     nodes.resize(n_nodes, refcheck=False)
     stats.resize((n_nodes, stats.shape[1]), refcheck=False)
     gains.resize(n_nodes, refcheck=False)
-    first_node, first_param, first_bit = map(_offsets, zip(*sizes, strict=True))
+    first_node, first_param, first_bit = map(_offsets, np.concatenate(sizes).T)
     pools = np.concatenate(params), np.concatenate(bits)
-    firsts, no_steps = (first_node, first_param, first_bit), np.empty(0, STEP)
     beside = _joined(means, stats, sizes), gains if has_gains else NO_GAINS
-    return with_steps(Forest(nodes, stats, *pools, *firsts, no_steps, *beside))
+    firsts, no_steps = (first_node, first_param, first_bit), np.empty(0, STEP)
+    forest = Forest(nodes, stats, *pools, *firsts, no_steps, *beside)
+    if not has_steps:
+        return with_steps(forest)
+    steps.resize(n_nodes, refcheck=False)
+    return forest._replace(steps=steps)
 
 
-def _joined(means: list[np.ndarray], stats: np.ndarray, sizes: list) -> np.ndarray:
+def _joined(means: list[np.ndarray], stats: np.ndarray, sizes: list[np.ndarray]) -> np.ndarray:
     """The means of all trees, if any has them: those of the others are what they answer."""
     n_targets = max(part.shape[1] for part in means)
     if not n_targets:
         return NO_MEANS
-    answers = np.split(stats[:, 1 : 1 + n_targets], np.cumsum([size[0] for size in sizes])[:-1])
+    ends = np.cumsum([size[:, 0].sum() for size in sizes])
+    answers = np.split(stats[:, 1 : 1 + n_targets], ends[:-1])
     pairs = zip(means, answers, strict=True)
     return np.concatenate([part if part.shape[1] else answer for part, answer in pairs])
 

@@ -79,36 +79,42 @@ class Leads(NamedTuple):
 
 def leads_of(nodes: np.ndarray, gains: np.ndarray, first: np.ndarray) -> Leads:
     """The leads of trees whose first nodes, and the end, are `first`."""
-    losses = -gains
-    leads = np.where(nodes["kind"] == LEAF, np.inf, losses)
-    hand_down(nodes, first, leads)
+    losses, leads = -gains, np.empty(len(nodes))
+    hand_down(nodes, first, losses, leads)
     return Leads(losses, leads)
 
 
 @kernel(allocates=False)
-def hand_down(nodes, first, most):
-    """Have no node's number be less than its parent's, in each of such trees."""
+def hand_down(nodes, first, losses, leads):
+    """Fill `leads`: no node's is less than its parent's."""
     for t in range(first.shape[0] - 1):
         root = first[t]
+        leads[root] = -np.inf
         for i in range(root, first[t + 1]):
-            if nodes[i]["kind"] != LEAF:
-                for child in (nodes[i]["left"], nodes[i]["right"]):
-                    most[root + child] = max(most[root + child], most[i])
+            if nodes[i]["kind"] == LEAF:
+                leads[i] = np.inf
+                continue
+            leads[i] = max(leads[i], losses[i])
+            for child in (nodes[i]["left"], nodes[i]["right"]):
+                leads[root + child] = leads[i]
 
 
 def rank_trees(nodes: np.ndarray, first: np.ndarray, leads: Leads, rank: np.ndarray) -> None:
     """Write the ranks of the nodes of such trees, each tree's by itself."""
     for start, end in pairwise(first):
         own = Leads(leads.gains[start:end], leads.leads[start:end])
-        order, heap = np.argsort(own.leads), np.empty(end - start + 2, np.int64)
+        asking = np.flatnonzero(own.leads < np.inf)
+        order, heap = asking[np.argsort(own.leads[asking])], np.empty(len(asking) + 2, np.int64)
         rank_tree(nodes[start:end], own, order, heap, rank[start:end])
 
 
 @kernel(allocates=False)
 def rank_tree(nodes, leads, order, heap, rank):
     """rank[i] = how many nodes ask before node i does; of a leaf, how many ask at all. `order` is
-    by leads; `heap` has room for the nodes that wait, and one more."""
-    n_asked, rank[:] = order.shape[0] // 2, 0
+    of those that ask, by leads; `heap` has room for the nodes that wait, and one more."""
+    n_asked = order.shape[0]
+    for i in range(rank.shape[0]):
+        rank[i] = n_asked
     start = 0
     while start < n_asked:
         end = start + 1
@@ -119,15 +125,13 @@ def rank_tree(nodes, leads, order, heap, rank):
         else:
             rank_equals(nodes, leads, order[start:end], heap, rank, start)
         start = end
-    for k in range(n_asked, order.shape[0]):
-        rank[order[k]] = n_asked
 
 
 @jitable
 def rank_equals(nodes, leads, equals, heap, rank, n_asked):
     """Rank nodes of one lead by their gains, as they come to wait: first those whose parent is not
     one of them."""
-    below = np.int64(-1)
+    below = np.int32(-1)
     for i in equals:
         for child in (nodes[i]["left"], nodes[i]["right"]):
             if leads.leads[child] == leads.leads[i]:
@@ -150,7 +154,7 @@ def rank_equals(nodes, leads, equals, heap, rank, n_asked):
 
 
 def ranks(nodes: np.ndarray, gains: np.ndarray) -> np.ndarray:
-    """The rank of each node of a tree, (n_nodes,) int64; of leaves how many nodes ask."""
-    alone, rank = np.array([0, len(nodes)]), np.empty(len(nodes), np.int64)
+    """The rank of each node of a tree, (n_nodes,) int32; of leaves how many nodes ask."""
+    alone, rank = np.array([0, len(nodes)]), np.empty(len(nodes), np.int32)
     rank_trees(nodes, alone, leads_of(nodes, gains, alone), rank)
     return rank

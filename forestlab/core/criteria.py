@@ -33,6 +33,7 @@ import numpy as np
 
 from forestlab.core import absolute, diagonal, gaussian, kde, poisson
 from forestlab.core.jit import jitable
+from forestlab.core.lanes import ENTROPY, GINI, MISCLASSIFICATION, Laned
 from forestlab.core.tasks import TASKS
 
 # ---- classification: a slot a class ------------------------------------------------------------
@@ -255,6 +256,7 @@ class Criterion(NamedTuple):
     in_order: bool = False
     # `score` looks at the numbers alone, not at the side; of one target it is the variance's
     by_numbers: bool = False
+    laned: Laned | None = None  # of classes: how sixteen cuts are scored at once, of whole weights
 
 
 class Entered(NamedTuple):
@@ -315,11 +317,13 @@ def _entered(module, **more) -> Entered:
 
 
 CRITERIA: dict[str, Criterion | Entered] = {
-    "gini": _classes(gini_add, gini_score, add_whole=gini_add_whole),
-    "entropy": _classes(entropy_add, entropy_score),
+    "gini": _classes(gini_add, gini_score, add_whole=gini_add_whole, laned=GINI),
+    "entropy": _classes(entropy_add, entropy_score, laned=ENTROPY),
     "log_loss": _classes(entropy_add, entropy_score, alias_of="entropy"),
     "entropy2": _classes(entropy_add, entropy_score, scale=1 / log(2), alias_of="entropy"),
-    "misclassification": _classes(misclassification_add, misclassification_score),
+    "misclassification": _classes(
+        misclassification_add, misclassification_score, laned=MISCLASSIFICATION
+    ),
     "variance": _moments(variance_add, variance_score, variance_impurity, by_numbers=True),
     "squared_error": _moments(
         variance_add, variance_score, variance_impurity, alias_of="variance", by_numbers=True

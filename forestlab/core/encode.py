@@ -19,12 +19,12 @@ float64 30 and 50.
 """
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 
 from forestlab.core.arrays import Columns
+from forestlab.core.crew import Crew
 from forestlab.core.jit import kernel
 from forestlab.core.ranks import (
     ROW,
@@ -80,11 +80,11 @@ def encode_some(
         numbers; 0: it is one of numbers; (): all are
     """
     work = _Encoding(X, weights, max_bins, levels)
-    with ThreadPoolExecutor(n_jobs) as pool:
-        is_byte = work.read_bytes(pool, n_jobs)
+    with Crew(n_jobs, X.size) as crew:
+        is_byte = work.read_bytes(crew, n_jobs)
         whole, others = np.flatnonzero(is_byte).tolist(), np.flatnonzero(~is_byte).tolist()
-        list(pool.map(work.encode_bytes, _shared(whole, n_jobs)))
-        list(pool.map(work.encode_block, _shared(others, n_jobs, BLOCK)))
+        list(crew.map(work.encode_bytes, _shared(whole, n_jobs)))
+        list(crew.map(work.encode_block, _shared(others, n_jobs, BLOCK)))
     if work.lacking.any() and not missing:
         raise ValueError("values of X are missing (NaN)")
     return work.columns(), bool(work.lacking.any())
@@ -115,18 +115,18 @@ class _Encoding:
 
     # ---- bytes ----
 
-    def read_bytes(self, pool: ThreadPoolExecutor, n_jobs: int) -> np.ndarray:
+    def read_bytes(self, crew: Crew, n_jobs: int) -> np.ndarray:
         """Write the columns that hold bytes alone as such; returns which these are. Where rows are
         left out none is taken for one, nor a column of more levels than bytes."""
         if self.counted is not None:
             return np.zeros(self.n_features, np.bool_)
         if self.X.flags.f_contiguous:
             stretches = _shared(list(range(self.n_features)), n_jobs)
-            is_byte = np.concatenate(list(pool.map(self._column_bytes, stretches)))
+            is_byte = np.concatenate(list(crew.map(self._column_bytes, stretches)))
         else:
             step = max(1, -(-self.n_rows // (PER_THREAD * n_jobs)))
             starts = range(0, self.n_rows, step)
-            is_byte = ~np.any(list(pool.map(partial(self._row_bytes, step), starts)), axis=0)
+            is_byte = ~np.any(list(crew.map(partial(self._row_bytes, step), starts)), axis=0)
         return is_byte & (np.array(self.levels) <= NARROW) if self.levels else is_byte
 
     def _column_bytes(self, columns: list[int]) -> np.ndarray:
@@ -329,8 +329,8 @@ def standardised(columns: Columns, weights=None, n_jobs: int = 1) -> Columns:
         spread = max(spread, LEAST * reach) or 1.0
         centre[j], scale[j] = mean * size, spread * size
 
-    with ThreadPoolExecutor(n_jobs) as pool:
-        list(pool.map(measure, range(len(centre))))
+    with Crew(n_jobs, columns.codes.size) as crew:
+        list(crew.map(measure, range(len(centre))))
     return columns._replace(centre=centre, scale=scale)
 
 

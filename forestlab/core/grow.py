@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from forestlab.core.bag import draw_bag, draw_features
 from forestlab.core.bands import make_evaluate_bands
 from forestlab.core.best_first import is_leader, lead
 from forestlab.core.branching import FULL, lay_out, make_send_both, stay
@@ -32,6 +33,7 @@ from forestlab.core.categories import (
     make_scan_sets,
     with_categories,
 )
+from forestlab.core.classes import arrange, make_measure_runs
 from forestlab.core.criteria import CRITERIA, Criterion, Entered, Several
 from forestlab.core.jit import hold, jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
@@ -49,20 +51,34 @@ from forestlab.core.monotonic import make_constraint, with_signs
 from forestlab.core.node import make_choose, make_evaluate, make_list_cuts, pick_one
 from forestlab.core.pairs import choose_pairs, keep_drawn
 from forestlab.core.questions import write_leaf
-from forestlab.core.rng import child_key
+from forestlab.core.rng import child_key, tree_key
+from forestlab.core.runs import lay_tree, leave_tree
 from forestlab.core.scratch import Node
 from forestlab.core.search import SEARCHES, TIE, propose_all
 from forestlab.core.several import several
 from forestlab.core.sides import make_measure, sides_of
 from forestlab.core.singles import adds_up, make_scan_singles
-from forestlab.core.sweep import make_sweep
+from forestlab.core.sweep import left_by_code, make_sweep, open_chosen
 
 
-def make_send(learner: Learner, missing: Missing) -> Callable:
+@jitable
+def nothing_to_read(plan, node, question):
+    """A row's key is looked up as it goes."""
+    return 0
+
+
+def make_send(learner: Learner, missing: Missing, sweeps: bool) -> Callable:
     """What sends a node's rows to its children."""
     if missing.branches and missing.sides:
         return make_send_both(learner)
-    goes_left, note_side = make_goes_left(learner, missing), make_note_side(learner, missing)
+    note_side, left_of = make_note_side(learner, missing), make_goes_left(learner, missing)
+
+    @jitable
+    def left_by_learner(plan, scratch, codes, question, i, row):
+        return left_of(plan, scratch, question, i, row)
+
+    open_codes = open_chosen if sweeps else nothing_to_read
+    goes_left = left_by_code if sweeps else left_by_learner
 
     @jitable
     def send(plan, node, scratch, question, record, start):
@@ -70,19 +86,20 @@ def make_send(learner: Learner, missing: Missing) -> Callable:
         rows, weights = node.rows, node.weights
         right_rows, right_weights = scratch.right_rows, scratch.right_weights
         note_side(plan, node, scratch, question, record)
-        n_left = 0
-        n_right = 0
-        for i in range(rows.shape[0]):
+        codes = open_codes(plan, node, question)
+        n_left = np.uint64(0)
+        n_right = np.uint64(0)
+        for i in range(np.uint64(rows.shape[0])):
             row, weight = rows[i], weights[i]
             # Written to both, so that there is no branch to mispredict.
-            is_left = goes_left(plan, scratch, question, i, row)
+            is_left = goes_left(plan, scratch, codes, question, i, row)
             rows[n_left], weights[n_left] = row, weight
             right_rows[n_right], right_weights[n_right] = row, weight
-            n_left += is_left
-            n_right += not is_left
+            n_left += np.uint64(is_left)
+            n_right += np.uint64(not is_left)
         for i in range(n_right):
             rows[n_left + i], weights[n_left + i] = right_rows[i], right_weights[i]
-        return n_left, n_right
+        return np.int64(n_left), np.int64(n_right)
 
     return send
 
@@ -222,17 +239,28 @@ def make_learner(parts: KernelParts, open_levels: Callable | None) -> Learner:
     return with_signs(learner) if parts.monotonic else learner
 
 
-def may_sweep(criterion: Criterion, parts: KernelParts) -> bool:
+def may_sweep(criterion: Criterion | Entered | Several, parts: KernelParts) -> bool:
     """Are all cuts of single features scored, by sums, and nothing else?"""
     return (
-        criterion.by_numbers
+        isinstance(criterion, Criterion)
+        and criterion.by_numbers
         and (parts.single or criterion.task == "classification")
         and parts.learner == "axis"
         and SEARCHES[parts.search].propose is propose_all
         and not row_for(parts.missing, parts.lacking).sides
         and not (parts.randomised or parts.thinned or parts.counted or parts.pairs)
-        and not (parts.monotonic or parts.categories)
+        and not (parts.monotonic or parts.categories or parts.several)
     )
+
+
+def sweeps_by_class(criterion: Criterion | Entered | Several, parts: KernelParts) -> bool:
+    """Are they so of classes, with weights that are whole numbers?"""
+    return may_sweep(criterion, parts) and parts.whole and criterion.task == "classification"
+
+
+@jitable
+def as_they_are(plan, rows, weights, scratch):
+    """A tree's rows need not be put in order."""
 
 
 def make_chooser(
@@ -248,7 +276,7 @@ def make_chooser(
     list_cuts = make_list_cuts(learner, search, missing, sides_of(criterion).in_bins)
     how = search, missing, scan, parts.counted, narrow
     if isinstance(criterion, Criterion) and may_sweep(criterion, parts):
-        return make_choose(make_sweep(criterion, parts.whole), None, False)
+        return make_sweep(criterion, parts.whole)
     if learner.has_bands:
         evaluate = make_evaluate_bands(learner, criterion, missing, parts.counted)
     else:
@@ -268,6 +296,12 @@ def make_chooser(
     return make_choose(evaluate, learner.draw, parts.randomised)
 
 
+def fits_a_run(criterion: Criterion | Entered | Several, leaf: Leaf, parts: KernelParts) -> bool:
+    """Do nodes ask about one number each, with nothing beside them but their statistics?"""
+    has_means = leaf.value is not None or (parts.monotonic and criterion.task != "classification")
+    return parts.learner == "axis" and not parts.categories and not has_means
+
+
 @made_from(CRITERIA, LEARNERS, SEARCHES, MISSING, LEAVES)
 def grow_kernel(parts: KernelParts) -> Callable:
     """The compiled grower."""
@@ -283,10 +317,17 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
     learner = make_learner(parts, open_levels)
     branches = missing.branches and len(missing.sides) > 0
     lay, link = lay_out if branches else stay, make_link(missing)
-    measure, sides = make_measure(criterion, parts.whole), sides_of(criterion)
+    sides, by_class = sides_of(criterion), sweeps_by_class(criterion, parts)
+    measure = (
+        make_measure_runs(criterion)
+        if isinstance(criterion, Criterion) and by_class
+        else make_measure(criterion, parts.whole)
+    )
+    order_rows = arrange if by_class else as_they_are
     size, score = sides.size, sides.score
     choose = make_chooser(learner, criterion, parts, open_levels)
-    ready, write, send = learner.ready, learner.write, make_send(learner, missing)
+    ready, write = learner.ready, learner.write
+    send = make_send(learner, missing, may_sweep(criterion, parts))
     begin = keeps_no_params if learner.draw is None else forget_params
     take_back = keeps_none_of if learner.draw is None else take_params_back
     begin_pool, has_room = make_pool(parts.categories)
@@ -304,6 +345,7 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
         nodes, stats, constant = scratch.nodes, scratch.stats, scratch.constant
         gains, leaders = scratch.gains, scratch.leaders
         start_tree(scratch, features, rows.shape[0], key)
+        order_rows(plan, rows, weights, scratch)
         rows, weights = lay(scratch, rows, weights)
         begin(scratch)
         begin_pool(plan, scratch, features)
@@ -367,7 +409,31 @@ def make_grow(criterion: Criterion | Entered | Several, leaf: Leaf, parts: Kerne
             n_waiting += 2
         return n_nodes if has_room(scratch) else FULL
 
-    def grow(plan, rows, weights, features, key, scratch, stop):
-        return grow_held(hold(plan), rows, weights, features, key, hold(scratch), stop)
+    lay_out_tree = lay_tree if fits_a_run(criterion, leaf, parts) else leave_tree
+
+    @jitable
+    def grow_some(plan, bags, drawn, seed, first, count, scratch, run, stop):
+        run.left[0], n_laid = 0, 0
+        for t in range(first, first + count):
+            key = tree_key(seed, t)
+            n_rows = draw_bag(plan.y, bags, key, drawn)
+            draw_features(key, bags.n_features, drawn.features)
+            rows, weights = drawn.rows[:n_rows], drawn.weights[:n_rows]
+            features = drawn.features[: bags.n_features]
+            n_nodes = grow_held(plan, rows, weights, features, key, scratch, stop)
+            if stop[0] != 0:
+                break
+            if n_nodes == FULL or not lay_out_tree(scratch, n_nodes, run, n_laid):
+                run.left[0] = n_nodes
+                break
+            n_laid += 1
+        return n_laid
+
+    def grow(plan, bags, drawn, seed, first, count, scratch, run, stop):
+        """Grow the trees first … first + count - 1 of a seed into a run; return how many are in it,
+        fewer if the next one is left in the scratch, as `run.left` says, or `stop` was set."""
+        return grow_some(
+            hold(plan), hold(bags), hold(drawn), seed, first, count, hold(scratch), hold(run), stop
+        )
 
     return grow

@@ -8,25 +8,25 @@ are no items: see sweep.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import Columns
+from forestlab.core.crew import Crew
 from forestlab.core.groups import (
     BYTE,
     COUNTED,
     INSERTION,
-    POSITION,
     insertion_sort,
     radix_sort,
 )
 from forestlab.core.jit import jitable, kernel, rank_32, rank_sixteen
 
 KEY = np.uint64(32)  # bits that a key stands above a place
+THIN = 8  # a node with less than one in so many rows
 TURNED = 8192  # rows that are turned together
-SPARSE = 16  # of so many rows a node has less than one: its codes are read by rows
+NEAR = 2**20  # bytes of rows that are looked at again and again: they stay in the cache
 MOST_PACKED = 2**24  # keys that stand in 32 bits with a place among FEW
 
 # ---- codes -------------------------------------------------------------------------------------
@@ -38,15 +38,17 @@ class Codes(NamedTuple):
     flat: np.ndarray
     first: np.uint64
     step: np.uint64
+    ahead: np.uint64  # as `first`, of the feature that comes next
+    is_thin: bool  # few lines of the cache are read whole: those of the next are fetched meanwhile
 
 
 def by_row(codes: np.ndarray, n_jobs: int) -> np.ndarray:
     """The codes of each row together, those of the rows end to end."""
     n_features, n_rows = codes.shape
     turned = np.empty((n_rows, n_features), codes.dtype)
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with Crew(n_jobs, codes.size) as crew:
         starts = range(0, n_rows, TURNED)
-        list(pool.map(lambda start: turn(codes, start, start + TURNED, turned), starts))
+        list(crew.map(lambda start: turn(codes, start, start + TURNED, turned), starts))
     return turned.reshape(-1)
 
 
@@ -62,14 +64,17 @@ def turn(codes, start, end, turned):
 
 
 @jitable
-def codes_of(plan, n_rows, feature):
+def codes_of(plan, n_rows, feature, following):
     """Of many rows from the column, where neighbours share a line of the cache; of few from the
     table by rows, where the other features of a row are near, and all that a small subtree looks at
     stays in the cache."""
     n_features, n_all = plan.columns.codes.shape
-    if n_rows * SPARSE < n_all and plan.by_row.shape[0] > 0:
-        return Codes(plan.by_row, np.uint64(feature), np.uint64(n_features))
-    return Codes(plan.by_column, np.uint64(feature) * np.uint64(n_all), np.uint64(1))
+    if n_rows * n_features * plan.columns.codes.itemsize <= NEAR and plan.by_row.shape[0] > 0:
+        return Codes(
+            plan.by_row, np.uint64(feature), np.uint64(n_features), np.uint64(following), False
+        )
+    first, ahead = np.uint64(feature) * np.uint64(n_all), np.uint64(following) * np.uint64(n_all)
+    return Codes(plan.by_column, first, np.uint64(1), ahead, n_rows * THIN < n_all)
 
 
 @jitable
@@ -179,21 +184,11 @@ def make_tally(n_parts: int) -> Callable:
             groups.bins[key * n_slots + slot] += amounts[i, part]
 
     @jitable
-    def tally(plan, node, scratch, feature, usual, n_keys):
-        """Tally the rows that have another code than the usual one into bins; return how many."""
-        rows, items = node.rows, scratch.groups.buffer
-        codes = codes_of(plan, rows.shape[0], feature)
+    def tally(plan, node, scratch, codes):
+        """Tally rows into bins."""
         n_slots = np.uint64(scratch.sums.shape[0])
-        if usual < n_keys:
-            n_items = list_items(codes, rows, usual, items)
-            for place in range(n_items):
-                item = items[place]
-                tally_row(scratch, item & POSITION, item >> KEY, n_slots)
-            return n_items
-        for i in range(np.uint64(rows.shape[0])):
-            key = np.uint64(code_of(codes, rows[i]))
-            tally_row(scratch, i, key, n_slots)
-        return rows.shape[0]
+        for i in range(np.uint64(node.rows.shape[0])):
+            tally_row(scratch, i, np.uint64(code_of(codes, node.rows[i])), n_slots)
 
     return tally
 
@@ -201,7 +196,7 @@ def make_tally(n_parts: int) -> Callable:
 # ---- the usual code ----------------------------------------------------------------------------
 
 USUAL = 0.3  # share of the rows from which on a code is the usual one
-NONE = 0xFFFFFFFF  # that no row has
+NONE = np.int64(0xFFFFFFFF)  # that no row has
 TOGETHER = 256  # columns of one task: wide tables would have as many tasks, of a kilobyte each
 
 
@@ -217,8 +212,8 @@ def usual_codes(columns: Columns, n_jobs: int) -> np.ndarray:
             if counts.max(initial=0) > USUAL * counts.sum():
                 usual[j] = counts.argmax()
 
-    with ThreadPoolExecutor(n_jobs) as pool:
-        list(pool.map(find, range(0, n_features, TOGETHER)))
+    with Crew(n_jobs, columns.codes.size) as crew:
+        list(crew.map(find, range(0, n_features, TOGETHER)))
     return usual
 
 
@@ -226,6 +221,6 @@ def make_usual(known: bool) -> Callable:
     @jitable
     def usual_of(plan, feature):
         """The code that most rows have, or if none stands out one that no row has."""
-        return plan.usual[feature] if known else np.int64(NONE)
+        return plan.usual[feature] if known else NONE
 
     return usual_of

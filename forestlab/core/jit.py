@@ -44,6 +44,7 @@ from numba.extending import register_jitable
 from forestlab.core.lowering import (
     PartCompiler,
     add_eight,
+    add_one,
     add_two,
     either,
     hold,
@@ -54,6 +55,7 @@ from forestlab.core.lowering import (
 
 __all__ = [
     "add_eight",
+    "add_one",
     "add_two",
     "cache_folder",
     "compile_seconds",

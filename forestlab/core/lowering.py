@@ -204,43 +204,60 @@ def lower_either(context, builder, signature, arguments):
 # A loop over a row of ten numbers is too short for LLVM to make vectors of it by itself.
 
 
-def add_eight(to, i, given, j, k) -> None:
-    """to[i, k : k + 8] += given[j, k : k + 8], of arrays in C order; no place is checked."""
-    to[i, k : k + 8] += given[j, k : k + 8]
+def _add_slices(size: int, to, i, k, given, places) -> None:
+    for place in places:
+        to[i, k : k + size] += given[place + k : place + k + size]
 
 
-def add_two(to, i, given, j, k) -> None:
-    """to[i, k : k + 2] += given[j, k : k + 2], likewise."""
-    to[i, k : k + 2] += given[j, k : k + 2]
+def add_eight(to, i, k, given, places) -> None:
+    """to[i, k : k + 8] += given[place + k : place + k + 8] for each of a tuple of places in turn;
+    arrays are in C order, and no place is checked."""
+    _add_slices(8, to, i, k, given, places)
+
+
+def add_two(to, i, k, given, places) -> None:
+    """The same for k : k + 2."""
+    _add_slices(2, to, i, k, given, places)
+
+
+def add_one(to, i, k, given, places) -> None:
+    """The same for k alone."""
+    _add_slices(1, to, i, k, given, places)
 
 
 @type_callable(add_eight)
 @type_callable(add_two)
+@type_callable(add_one)
 def type_of_add(context):
-    def typer(to, i, given, j, k):
+    def typer(to, i, k, given, places):
         return types.void
 
     return typer
 
 
-def _add_vector(size: int, context, builder, signature, arguments):
+def _add_vectors(size: int, context, builder, signature, arguments):
     vector = ir.VectorType(ir.DoubleType(), size).as_pointer()
-    places = []
-    for a in (0, 2):
-        array_type = signature.args[a]
-        made = context.make_array(array_type)(context, builder, arguments[a])
-        at = [arguments[a + 1], arguments[4]]
+    to_type, _, _, given_type, _ = signature.args
+    to, i, k, given, places = arguments
+
+    def pointer(array_type, array, at) -> Any:
+        made = context.make_array(array_type)(context, builder, array)
         place = cgutils.get_item_pointer(context, builder, array_type, made, at, wraparound=False)
-        places.append(builder.bitcast(place, vector))
-    to, given = places
-    total = builder.fadd(builder.load(to, align=8), builder.load(given, align=8))
-    builder.store(total, to, align=8)
+        return builder.bitcast(place, vector)
+
+    sums = pointer(to_type, to, [i, k])
+    total = builder.load(sums, align=8)
+    for place in cgutils.unpack_tuple(builder, places):
+        own = pointer(given_type, given, [builder.add(place, k)])
+        total = builder.fadd(total, builder.load(own, align=8))
+    builder.store(total, sums, align=8)
     return context.get_dummy_value()
 
 
-_arrays_and_places = types.Array, types.uint64, types.Array, types.uint64, types.uint64
-lower_builtin(add_eight, *_arrays_and_places)(partial(_add_vector, 8))
-lower_builtin(add_two, *_arrays_and_places)(partial(_add_vector, 2))
+_sums_and_places = types.Array, types.uint64, types.uint64, types.Array, types.UniTuple
+lower_builtin(add_eight, *_sums_and_places)(partial(_add_vectors, 8))
+lower_builtin(add_two, *_sums_and_places)(partial(_add_vectors, 2))
+lower_builtin(add_one, *_sums_and_places)(partial(_add_vectors, 1))
 
 
 def rank_sixteen(items, n, ranks) -> None:

@@ -1,10 +1,11 @@
-"""Passes: the best cut between items in order, each scored by what lies on its two sides.
+"""Passes: the best cut between items in order, each scored by what lies on its two sides. For many
+items where keys are many too, or weights are not whole numbers.
 
 Below the usual code, if there is one, items come to the left side, above it to the right::
 
     a b c | usual | d e f        on the left a, ab, abc;  on the right f, ef, def
 
-so that its rows are never touched. All passes take and give the same: see `make_pass`.
+so that its rows are never touched.
 """
 
 from collections.abc import Callable
@@ -156,42 +157,15 @@ def lowest_kept(groups, n_below, n_kept, most):
     return -1
 
 
-def make_pass(sums: Sums, move_all: Callable) -> Callable:
-    """What scores the cuts around the usual code: below it items come to the left, above it to the
-    right. `move_all` moves those of one side."""
-    begin, full, score_kept = sums.begin, sums.full, make_score_kept(sums)
-
-    @jitable
-    def sweep(plan, node, scratch, ends, n_items, most):
-        """Least score, and where the lowest cut is that has it, if it is no more than `most`; and
-        how many items there are. `ends` are where items below the usual code end, and where,
-        backwards, those above it do."""
-        groups, to, rest = scratch.groups, scratch.left, scratch.right
-        n_kept, n_below, n_moved = np.uint64(0), np.int64(0), 0
-        for turn in range(2):  # a loop, so that it is compiled once
-            start, by = (0, 1) if turn == 0 else (n_items - 1, -1)
-            if start != ends[turn]:
-                to_numbers, rest_numbers = begin(to), full(node, scratch, rest)
-                n_kept, n_here = move_all(
-                    plan, node, scratch, (start, ends[turn], by), (to_numbers, rest_numbers), n_kept
-                )
-                n_moved += n_here
-            if turn == 0:
-                n_below = np.int64(n_kept)
-        least = score_kept(node, scratch, full(node, scratch, rest), n_kept)
-        if not least <= most or least == np.inf:
-            return np.inf, -1, n_moved
-        return least, lowest_kept(groups, n_below, np.int64(n_kept), least + node.tie), n_moved
-
-    return sweep
-
-
 def rows_once(sums: Sums) -> Callable:
+    """What scores the cuts around the usual code: below it items come to the left, above it to the
+    right."""
+    begin, full, score_kept = sums.begin, sums.full, make_score_kept(sums)
     put, keep = sums.put, make_keep(sums.has_rest)
 
     @jitable
     def move_rows(plan, node, scratch, way, numbers, n_kept):
-        """Move rows in order along the way: start, end, step."""
+        """Move rows in order along the way: start, end, step; return how many cuts are kept."""
         groups, to, rest = scratch.groups, scratch.left, scratch.right
         order, n_rows = groups.order, node.rows.shape[0]
         min_rows = plan.settings.min_samples_leaf
@@ -209,35 +183,27 @@ def rows_once(sums: Sums) -> Callable:
             is_cut &= (moved >= min_rows) & (n_rows - moved >= min_rows)
             n_kept = keep(groups, n_kept, place, is_cut, to_numbers, rest_numbers)
             place, item = after, next_item
-        return n_kept, moved
-
-    return make_pass(sums, move_rows)
-
-
-def bins_once(sums: Sums) -> Callable:
-    put, keep = sums.put_bin, make_keep(sums.has_rest)
+        return n_kept
 
     @jitable
-    def move_bins(plan, node, scratch, way, numbers, n_kept):
-        """Move bins along the way, of keys."""
+    def sweep(plan, node, scratch, ends, n_items, most):
+        """Least score, and where the lowest cut is that has it, if it is no more than `most`.
+        `ends` are where items below the usual code end, and where, backwards, those above do."""
         groups, to, rest = scratch.groups, scratch.left, scratch.right
-        tally, n_rows = groups.tally, node.rows.shape[0]
-        min_rows = plan.settings.min_samples_leaf
-        to_numbers, rest_numbers = numbers
-        key, end, by = way
-        moved, n_held = np.int64(0), 0
-        while key != end:
-            if tally[key] > 0:
-                to_numbers = put(scratch, key, 1.0, to, to_numbers)
-                rest_numbers = put(scratch, key, -1.0, rest, rest_numbers)
-                moved += np.int64(tally[key])
-                n_held += 1
-                is_cut = (moved >= min_rows) & (n_rows - moved >= min_rows)
-                n_kept = keep(groups, n_kept, key, is_cut, to_numbers, rest_numbers)
-            key += by
-        return n_kept, n_held
+        n_kept, n_below = np.uint64(0), np.int64(0)
+        for turn in range(2):  # a loop, so that it is compiled once
+            start, by = (0, 1) if turn == 0 else (n_items - 1, -1)
+            if start != ends[turn]:
+                numbers = begin(to), full(node, scratch, rest)
+                n_kept = move_rows(plan, node, scratch, (start, ends[turn], by), numbers, n_kept)
+            if turn == 0:
+                n_below = np.int64(n_kept)
+        least = score_kept(node, scratch, full(node, scratch, rest), n_kept)
+        if not least <= most or least == np.inf:
+            return np.inf, -1
+        return least, lowest_kept(groups, n_below, np.int64(n_kept), least + node.tie)
 
-    return make_pass(sums, move_bins)
+    return sweep
 
 
 # ---- cuts of any weights -----------------------------------------------------------------------
@@ -275,8 +241,7 @@ def rows_from_ends(sums: Sums) -> Callable:
             is_cut = c + 1 >= min_rows and (order[last] ^ order[last + 1]) >> KEY != 0
             heavy = right_numbers[0] >= min_weight
             right_scores[last] = score(right, right_numbers) if is_cut and heavy else np.inf
-        least, place = best_of_both(groups, n_items - 1, node.tie, most)
-        return least, place, n_items
+        return best_of_both(groups, n_items - 1, node.tie, most)
 
     return sweep
 
@@ -285,7 +250,8 @@ def bins_from_ends(sums: Sums) -> Callable:
     begin, put, score = sums.begin, sums.put_bin, sums.score
 
     @jitable
-    def sweep(plan, node, scratch, ends, n_keys, most):
+    def sweep(plan, node, scratch, n_keys, most):
+        """Also how many bins hold any rows."""
         groups, left, right = scratch.groups, scratch.left, scratch.right
         tally, scores, right_scores = groups.tally, groups.scores, groups.right_scores
         min_rows, min_weight = plan.settings.min_samples_leaf, node.min_weight

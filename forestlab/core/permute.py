@@ -46,6 +46,30 @@ def make_reads(tree: Tree) -> Reads:
     return Reads(np.searchsorted(nodes, np.arange(len(tree.nodes) + 1)), features)
 
 
+class Shuffled(NamedTuple):
+    """Scratch for n rows, of which one column after the other is shuffled."""
+
+    columns: np.ndarray  # (n_features, n) float64: as they are
+    tested: np.ndarray  # (n_features, n) uint8: whether a row's way down tests the feature
+    rows: np.ndarray  # (n,) int64: those that go down; at first all
+    order: np.ndarray  # (n,) int64: whose value each is given
+    ends: np.ndarray  # (n,) int64: where each is, or ends
+    active: np.ndarray  # (n,) int64: those still on their way
+    before: np.ndarray  # (n,) what they are answered, of the values' type
+    after: np.ndarray  # (n,) likewise, with the column shuffled
+
+
+def make_shuffled(X: np.ndarray, values: np.ndarray) -> Shuffled:
+    n, columns = len(X), np.ascontiguousarray(X.T)
+    if np.shares_memory(columns, X):  # of one row, or one column
+        columns = columns.copy()
+    order, ends, active = np.empty((3, n), np.int64)
+    answers = np.empty((2, n), values.dtype)
+    return Shuffled(
+        columns, np.zeros(columns.shape, np.uint8), np.arange(n), order, ends, active, *answers
+    )
+
+
 def tester(plain: bool):
     """What finds the features that rows meet."""
     step_level, visit = level_stepper(plain), visitor(plain)
@@ -56,9 +80,9 @@ def tester(plain: bool):
             tested[reads.features[k], row] = 1
 
     @jitable
-    def mark_tested(forest, reads, X, frontier, ends, active, tested):
-        """tested[feature, row] = 1 where the row's way down the one tree tests the feature."""
-        rows = np.arange(X.shape[0])
+    def mark_tested(forest, reads, X, frontier, rows, ends, active, tested):
+        """tested[feature, row] = 1 where the row's way down the one tree tests the feature; `rows`
+        are all of them."""
         start_down(0, X.shape[0], ends, active)
         n_active = np.int64(X.shape[0])
         while n_active > 0:
@@ -79,9 +103,9 @@ def permutation_kernel(task: str, plain: bool):
     mix, loss = LOSSES[TASKS[task].has_classes]
     read_leaves, mark_tested = leaf_reader(mix, plain), tester(plain)
 
-    @kernel("permute features")
+    @kernel("permute features", allocates=not plain)
     def add_increases(
-        forest, reads, frontier, values, X, truth, features, seed, t, n_repeats, increases
+        forest, reads, frontier, values, X, truth, features, seed, t, n_repeats, shuffled, increases
     ):
         """increases[f] = the mean rise of the loss, over rows and repeats, with column f shuffled.
 
@@ -92,14 +116,18 @@ def permutation_kernel(task: str, plain: bool):
         X : (n_rows, n_features) the features it tests; written to, and left as it was
         truth : (n_rows,) of the values' type
         features : (n_features,) their numbers in the data
+        shuffled : scratch, by `make_shuffled`
         """
-        n_rows = X.shape[0]
-        rows, order, columns = np.arange(n_rows), np.empty(n_rows, np.int64), X.T.copy()
-        ends, active = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-        before, after = np.empty(n_rows, values.dtype), np.empty(n_rows, values.dtype)
+        n_rows, columns, tested, order = (
+            X.shape[0],
+            shuffled.columns,
+            shuffled.tested,
+            shuffled.order,
+        )
+        rows, ends, active = shuffled.rows, shuffled.ends, shuffled.active
+        before, after = shuffled.before, shuffled.after
         read_leaves(forest, values, 0, X, rows, n_rows, frontier, ends, active, before)
-        tested = np.zeros((X.shape[1], n_rows), np.uint8)
-        mark_tested(forest, reads, X, frontier, ends, active, tested)
+        mark_tested(forest, reads, X, frontier, rows, ends, active, tested)
         for f in range(X.shape[1]):
             feature_key = stream(tree_key(seed, t), PERMUTATION + np.uint64(features[f]))
             total = 0.0

@@ -22,7 +22,7 @@ import numpy as np
 
 from forestlab.core.arrays import LEAF
 from forestlab.core.combine import unit_of
-from forestlab.core.jit import add_eight, add_two, jitable, kernel, prefetch
+from forestlab.core.jit import add_eight, add_one, add_two, either, jitable, kernel, prefetch
 
 
 class RunningSums(NamedTuple):
@@ -46,17 +46,50 @@ class Additions(NamedTuple):
     """
 
     place: np.ndarray  # (n_nodes,) int64: where its numbers begin; or ~k: it adds 1 to sum k
-    numbers: np.ndarray  # (n_mixed * n_sums,) float64
+    # ((n_mixed + n_sums) * n_sums,) float64: behind those of mixed nodes what adds 1 to each sum
+    numbers: np.ndarray
 
 
 class Stops(NamedTuple):
-    """Values of rules, and the sums there, which share their voters with those by depth."""
+    """Values of rules, and the sums there, which share their voters with those by depth.
+
+    The paths of a row through some trees are laid side by side before they are added: so each sum
+    is read and written once for all of them.
+    """
 
     answering: np.ndarray  # (n_nodes * n_stops,): what `answer_depths` gives
     n_stops: int
-    own: np.ndarray  # (n_depths, width) float64: scratch for what the nodes of a path add
     everyone: RunningSums
     left_out: RunningSums
+    laid: np.ndarray  # (n_trees_together * n_depths,) uint64: where the numbers of nodes begin
+    numbers: np.ndarray  # (n_trees_together * n_depths,): if nodes have one each, these themselves
+    ends: np.ndarray  # (n_trees_together,) uint64: where who answers for the leaf of each begins
+    n_laid: np.ndarray  # (2,) int64: paths that wait to be added for everyone, and for left_out
+    waiting: np.ndarray  # (2, n_trees_together) uint64: which of those laid they are
+
+
+def make_stops(
+    answering: np.ndarray, n_trees: int, n_depths: int, everyone: RunningSums, left_out: RunningSums
+) -> Stops:
+    """For the walks of a block of rows through so many trees at a time, of whose sums by depth
+    `everyone` and `left_out` are."""
+    n_stops, width = answering.shape[1], everyone.sums.shape[1]
+
+    def empty(by_depth: RunningSums) -> RunningSums:
+        n = len(by_depth.voters)
+        return RunningSums(np.zeros((n * n_stops, width)), np.full(n, n_stops), by_depth.voters)
+
+    return Stops(
+        answering.reshape(-1),
+        n_stops,
+        empty(everyone),
+        empty(left_out),
+        np.empty(n_trees * n_depths, np.uint64),
+        np.empty(n_trees * n_depths),
+        np.empty(n_trees, np.uint64),
+        np.zeros(2, np.int64),
+        np.empty((2, n_trees), np.uint64),
+    )
 
 
 def answer_depths(forest, paths: Sequence[tuple[np.ndarray, int]], n_depths: int) -> np.ndarray:
@@ -73,19 +106,24 @@ def answer_depths(forest, paths: Sequence[tuple[np.ndarray, int]], n_depths: int
     first = np.concatenate([[0], np.cumsum([n_stops for _, n_stops in paths])])
     n_nodes, n_stops = len(forest.nodes), int(first[-1])
     # All of one narrow type, so that many are compared at once: half the time of wider numbers.
-    narrow = np.uint16 if max(n_depths, n_stops) > 255 else np.uint8
-    opens, depth = np.empty((n_nodes, len(paths)), narrow), np.zeros(n_nodes, narrow)
-    for r, (opens_at, _) in enumerate(paths):
-        opens[:, r] = opens_at + first[r]
-    found = np.zeros((n_nodes, n_stops), narrow)
-    find_answer_depths(forest, opens, first, np.arange(n_stops, dtype=narrow), depth, found)
+    narrow = np.uint16 if n_depths > 255 else np.uint8
+    # Of each rule, for each of its stops at which a node may open, and for none: the open stops.
+    stops, opens, masks = np.arange(n_stops), np.empty((len(paths), n_nodes), np.uint16), []
+    for r, (opens_at, n_own) in enumerate(paths):
+        opens[r] = opens_at
+        opens[r] += np.uint16(first[r] + r)
+        since = first[r] + np.arange(n_own + 1)[:, None]
+        is_open = (since <= stops) & (stops < first[r + 1])
+        masks.append(np.where(is_open, np.iinfo(narrow).max, 0).astype(narrow))
+    depth, found = np.zeros(n_nodes, narrow), np.zeros((n_nodes, n_stops), narrow)
+    find_answer_depths(forest, opens, np.concatenate(masks), depth, found)
     return found
 
 
 @kernel(allocates=False)
-def find_answer_depths(forest, opens, first, stops, depth, found):
-    """Fill `depth` and `found`, given zeros; parents stand before their children. `stops` are their
-    numbers, of the type of `opens`."""
+def find_answer_depths(forest, opens, masks, depth, found):
+    """Fill `depth` and `found`, given zeros; parents stand before their children. `opens` names a
+    row of `masks` for each rule, whose bits are ones where the node asks."""
     for t in range(forest.first_node.shape[0] - 1):
         root = forest.first_node[t]
         for i in range(root, forest.first_node[t + 1]):
@@ -94,11 +132,12 @@ def find_answer_depths(forest, opens, first, stops, depth, found):
                 continue
             left, right = np.uint64(root + node["left"]), np.uint64(root + node["right"])
             depth[left] = depth[right] = depth[i] + 1
-            for r in range(opens.shape[1]):
-                # All stops of the rule are written: how many open is no branch to mispredict.
-                for stop in range(first[r], first[r + 1]):
-                    answers = depth[left] if stops[stop] >= opens[i, r] else found[i, stop]
-                    found[i, stop] = answers
+            below = depth[left]
+            for r in range(opens.shape[0]):
+                # All stops are written: how many open is no branch to mispredict.
+                mask = np.uint64(opens[r, i])
+                for stop in range(found.shape[1]):
+                    found[i, stop] = max(found[i, stop], below & masks[mask, stop])
             for stop in range(found.shape[1]):
                 found[left, stop] = found[i, stop]
             for stop in range(found.shape[1]):
@@ -131,28 +170,28 @@ def add_node(adds, i, sums, start, stop):
 
 
 @jitable
-def fetch_path(adds, walks, k, width):
+def fetch_path(adds, paths, m, k, width):
     """Have the numbers of a path in the cache when its turn comes; those of the first are there."""
-    for d in range(4, walks.lengths[k]):
-        place = adds.place[np.uint64(walks.paths[k, d])]
-        if place >= 0:
-            for j in range(0, width, 8):  # a line of the cache holds 8
-                prefetch(adds.numbers, np.uint64(place + j))
+    if k < paths.n_rows[m]:
+        for d in range(4, paths.lengths[m, k]):
+            place = adds.place[np.uint64(paths.nodes[m, k, d])]
+            if place >= 0:
+                for j in range(0, width, 8):  # a line of the cache holds 8
+                    prefetch(adds.numbers, np.uint64(place + j))
 
 
 # ---- by depth ----------------------------------------------------------------------------------
 
 
 @jitable
-def add_path(adds, walks, k, running, row, n_depths):
-    """Add what the nodes of path k add to a row's sums at their depths; a leaf below it too."""
-    paths, length, first = walks.paths, walks.lengths[k], row * n_depths
+def add_path(adds, paths, m, k, running, row, n_depths):
+    """Add what the nodes of a path add to a row's sums at their depths; a leaf below it too."""
+    nodes, length, first = paths.nodes, paths.lengths[m, k], row * n_depths
     keep_up(running, row, length, n_depths)
     for d in range(length - 1):
-        add_node(adds, paths[k, d], running.sums, first + d, first + d + 1)
-    add_node(
-        adds, paths[k, length - 1], running.sums, first + length - 1, first + running.n_kept[row]
-    )
+        add_node(adds, nodes[m, k, d], running.sums, first + d, first + d + 1)
+    leaf = nodes[m, k, length - 1]
+    add_node(adds, leaf, running.sums, first + length - 1, first + running.n_kept[row])
 
 
 def make_add_visits(contribute: Callable) -> Callable:
@@ -176,49 +215,98 @@ def make_add_visits(contribute: Callable) -> Callable:
 
 
 @jitable
-def add_along(adds, walks, k, n_paths, row, all_asked, out, stops):
-    """Add what the nodes of path k, down to a leaf, add where they answer: for all trees, and for
-    those that left the row out, as they are asked."""
-    lay_path(adds, walks, k, stops.own)
-    if k + 1 < n_paths:  # have in the cache who answers for the next path
-        first = walks.ends[k + 1] * stops.n_stops
+def lay_path(adds, paths, m, k, all_asked, out, stops):
+    """Lay the nodes of a path, down to a leaf, side by side; it waits to be added for all trees,
+    and for those that left the row out, as they are asked."""
+    laid, first, width = stops.laid, m * paths.nodes.shape[2], stops.everyone.sums.shape[1]
+    of_ones = adds.numbers.shape[0] - width * width
+    for d in range(paths.lengths[m, k]):
+        place = adds.place[np.uint64(paths.nodes[m, k, d])]
+        place = either(place < 0, of_ones + ~place * width, place)
+        laid[np.uint64(first + d)] = place
+        stops.numbers[np.uint64(first + d)] = adds.numbers[np.uint64(place)]
+    stops.ends[m] = paths.ends[m, k] * stops.n_stops
+    for asked in range(2):
+        if out if asked else all_asked:
+            stops.waiting[asked, stops.n_laid[asked]] = m
+            stops.n_laid[asked] += 1
+    if k + 1 < paths.n_rows[m]:  # have in the cache who answers for the path of the next row
+        first = paths.ends[m, k + 1] * stops.n_stops
         for stop in range(0, stops.n_stops, 64):
             prefetch(stops.answering, np.uint64(first + stop))
-    if all_asked:
-        add_laid(stops, walks.ends[k], row, stops.everyone.sums)
-    if out:
-        add_laid(stops, walks.ends[k], row, stops.left_out.sums)
 
 
 @jitable
-def lay_path(adds, walks, k, own):
-    """Lay what the nodes of path k add side by side, so that what remains has no branches."""
-    for d in range(walks.lengths[k]):
-        place = adds.place[np.uint64(walks.paths[k, d])]
-        for j in range(own.shape[1]):
-            own[d, j] = 0.0 if place < 0 else adds.numbers[np.uint64(place + j)]
-        if place < 0:
-            own[d, ~place] = 1.0
+def add_laid(adds, paths, row, stops):
+    """Add the paths that wait where their nodes answer."""
+    add_waiting(adds, paths, stops, 0, row, stops.everyone.sums)
+    add_waiting(adds, paths, stops, 1, row, stops.left_out.sums)
 
 
 @jitable
-def add_laid(stops, leaf, row, sums):
-    """Add at each stop what the node adds that answers there."""
-    own, answering = stops.own, stops.answering
-    n_stops, width = np.uint64(stops.n_stops), np.uint64(own.shape[1])
-    who, to = np.uint64(leaf) * n_stops, np.uint64(row) * n_stops
-    j = np.uint64(0)
-    while j + np.uint64(8) <= width:
+def add_waiting(adds, paths, stops, asked, row, sums):
+    """Four at a time, so that sums are read and written once for them."""
+    n, w, waiting = stops.n_laid[asked], 0, stops.waiting
+    while w + 4 <= n:
+        add_four(adds, paths, stops, waiting[asked, w : w + 4], row, sums)
+        w += 4
+    while w < n:
+        add_single(adds, paths, stops, waiting[asked, w], row, sums)
+        w += 1
+    stops.n_laid[asked] = 0
+
+
+@jitable
+def add_four(adds, paths, stops, four, row, sums):
+    """Add at each stop what the nodes of four paths add that answer there, in turn."""
+    n_depths, n_stops = np.uint64(paths.nodes.shape[2]), np.uint64(stops.n_stops)
+    to, answering, laid = np.uint64(row) * n_stops, stops.answering, stops.laid
+    end_a, end_b = stops.ends[four[0]], stops.ends[four[1]]
+    end_c, end_d = stops.ends[four[2]], stops.ends[four[3]]
+    path_a, path_b = four[0] * n_depths, four[1] * n_depths
+    path_c, path_d = four[2] * n_depths, four[3] * n_depths
+    if sums.shape[1] == 1:
+        numbers = stops.numbers
         for stop in range(n_stops):
-            add_eight(sums, to + stop, own, np.uint64(answering[who + stop]), j)
+            total = sums[to + stop, np.uint64(0)]
+            total += numbers[path_a + np.uint64(answering[end_a + stop])]
+            total += numbers[path_b + np.uint64(answering[end_b + stop])]
+            total += numbers[path_c + np.uint64(answering[end_c + stop])]
+            total += numbers[path_d + np.uint64(answering[end_d + stop])]
+            sums[to + stop, np.uint64(0)] = total
+        return
+    for stop in range(n_stops):
+        places = (
+            laid[path_a + np.uint64(answering[end_a + stop])],
+            laid[path_b + np.uint64(answering[end_b + stop])],
+            laid[path_c + np.uint64(answering[end_c + stop])],
+            laid[path_d + np.uint64(answering[end_d + stop])],
+        )
+        add_row(sums, to + stop, adds.numbers, places)
+
+
+@jitable
+def add_single(adds, paths, stops, m, row, sums):
+    """The same for one path."""
+    n_stops, path = np.uint64(stops.n_stops), m * np.uint64(paths.nodes.shape[2])
+    to, end, answering, laid = np.uint64(row) * n_stops, stops.ends[m], stops.answering, stops.laid
+    for stop in range(n_stops):
+        place = laid[path + np.uint64(answering[end + stop])]
+        add_row(sums, to + stop, adds.numbers, (place,))
+
+
+@jitable
+def add_row(sums, to, numbers, places):
+    """Add to a row of sums the numbers that begin at each of the places."""
+    width, j = np.uint64(sums.shape[1]), np.uint64(0)
+    while j + np.uint64(8) <= width:
+        add_eight(sums, to, j, numbers, places)
         j += np.uint64(8)
     while j + np.uint64(2) <= width:
-        for stop in range(n_stops):
-            add_two(sums, to + stop, own, np.uint64(answering[who + stop]), j)
+        add_two(sums, to, j, numbers, places)
         j += np.uint64(2)
     if j < width:
-        for stop in range(n_stops):
-            sums[to + stop, j] += own[np.uint64(answering[who + stop]), j]
+        add_one(sums, to, j, numbers, places)
 
 
 def make_add_visits_along(contribute: Callable) -> Callable:
@@ -250,7 +338,12 @@ def no_visits_to_add(forest, t, frontier, n_visits, running, row, n_depths):
 
 
 @jitable
-def nothing_along(adds, walks, k, n_paths, row, all_asked, out, stops):
+def nothing_to_lay(adds, paths, m, k, all_asked, out, stops):
+    """There are no rules."""
+
+
+@jitable
+def nothing_laid(adds, paths, row, stops):
     """There are no rules."""
 
 
@@ -260,10 +353,12 @@ def no_visits_along(forest, t, frontier, n_visits, row, all_asked, out, stops):
 
 
 class Adders(NamedTuple):
-    """What adds a row's visits by depth, and its path and visits by rules."""
+    """What adds a row's visits by depth; and by rules what lays a path, adds those that are laid,
+    and adds visits."""
 
     add_visits: Any
-    add_along: Any
+    lay_path: Any
+    add_laid: Any
     add_visits_along: Any
 
 
@@ -272,6 +367,7 @@ def adders(contribute: Callable, plain: int, by_rules: bool) -> Adders:
     visits_along = make_add_visits_along(contribute) if by_rules and not plain else no_visits_along
     return Adders(
         no_visits_to_add if plain else make_add_visits(contribute),
-        add_along if by_rules else nothing_along,
+        lay_path if by_rules else nothing_to_lay,
+        add_laid if by_rules else nothing_laid,
         visits_along,
     )

@@ -6,6 +6,7 @@ import numpy as np
 
 from forestlab.core.arrays import NODE, Columns, Settings
 from forestlab.core.groups import Groups, make_groups
+from forestlab.core.lanes import Swept, make_swept
 from forestlab.core.lazy_shuffle import Swapped, make_swapped
 from forestlab.core.levels import Categories, make_categories
 from forestlab.core.monotonic import Bounds, make_bounds
@@ -32,6 +33,9 @@ class Plan(NamedTuple):
     # All codes end to end, column by column and, if there is room for them, row by row: see items
     by_column: np.ndarray | tuple[()] = ()
     by_row: np.ndarray | tuple[()] = ()
+    labels: (
+        np.ndarray | tuple[()]
+    ) = ()  # (n_rows,) uint16, or uint32: codes of classes, see classes
 
 
 class Node(NamedTuple):
@@ -157,6 +161,7 @@ class Scratch(NamedTuple):
     bounds: Bounds | tuple[()]
     arena: Arena | tuple[()]
     categories: Categories | tuple[()] = ()
+    swept: Swept | tuple[()] = ()
 
 
 class Sizes(NamedTuple):
@@ -175,6 +180,7 @@ class Sizes(NamedTuple):
     room: int = 0  # for rows that stand in several nodes; 0: they do not
     n_levels: int = 0  # most that a column of categories has
     more: int = 1  # how many times as much room for sets of these as at first
+    sweeps: bool = False  # all cuts are scored, of sums: see sweep
 
 
 def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
@@ -224,6 +230,7 @@ def make_scratch(sizes: Sizes, settings: Settings) -> Scratch:
         make_categories(n_rows, n_features, sizes.n_levels, n_slots, most_nodes, sizes.more)
         if sizes.n_levels
         else (),
+        make_swept(n_rows, n_codes, n_slots if n_parts == 1 else 0) if sizes.sweeps else (),
     )
 
 

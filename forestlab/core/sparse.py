@@ -7,13 +7,13 @@ over it. So there is as much to do as there are stored values, to sort, and code
 Codes themselves are dense: a byte for each row and feature, if no column has more than 256.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from forestlab.core.arrays import Columns
+from forestlab.core.crew import Crew
 from forestlab.core.jit import jitable, kernel
 from forestlab.core.memory import reserve
 from forestlab.core.ranks import bin_bounds, bin_ends
@@ -56,8 +56,8 @@ def encode_sparse(
     n_features = len(stored.begin) - 1
     step = max(1, -(-n_features // (PER_THREAD * n_jobs)))
     stretches = [(j, min(j + step, n_features)) for j in range(0, n_features, step)]
-    with ThreadPoolExecutor(n_jobs) as pool:
-        tables = _find_tables(stored, weights, max_bins, pool, stretches)
+    with Crew(n_jobs, len(stored.values)) as crew:
+        tables = _find_tables(stored, weights, max_bins, crew, stretches)
         if levels:
             tables = _with_levels(stored, tables, np.array(levels, np.int64))
         if tables.lacking.any() and not missing:
@@ -67,7 +67,7 @@ def encode_sparse(
         def write(columns: tuple[int, int]) -> None:
             _write_columns(stored, columns, tables.first, tables.upper, tables.lacking, codes)
 
-        list(pool.map(write, stretches))
+        list(crew.map(write, stretches))
     numbers = np.array(levels, np.int64) if levels else ()
     columns = Columns(codes, *tables[:3], levels=numbers)
     return columns, bool(tables.lacking.any())
@@ -87,7 +87,7 @@ def _room(stored: Stored, n_codes: int) -> np.ndarray:
 # ---- values ------------------------------------------------------------------------------------
 
 
-def _find_tables(stored: Stored, weights, max_bins: int, pool, stretches) -> Tables:
+def _find_tables(stored: Stored, weights, max_bins: int, crew: Crew, stretches) -> Tables:
     n_features = len(stored.begin) - 1
     counted = np.ones(stored.n_rows, np.bool_) if weights is None else weights > 0
     n_counted = int(np.count_nonzero(counted))
@@ -99,7 +99,7 @@ def _find_tables(stored: Stored, weights, max_bins: int, pool, stretches) -> Tab
     def find(columns: tuple[int, int]) -> None:
         _find_values(stored, columns, counted, n_counted, values, sizes, lacking)
 
-    list(pool.map(find, stretches))
+    list(crew.map(find, stretches))
     lower = values.copy() if max_bins else values
 
     def put_in_bins(j: int) -> None:
@@ -110,7 +110,7 @@ def _find_tables(stored: Stored, weights, max_bins: int, pool, stretches) -> Tab
             table[starts[j] :][: sizes[j]] = found
 
     if max_bins:
-        list(pool.map(put_in_bins, np.flatnonzero(sizes > max_bins)))
+        list(crew.map(put_in_bins, np.flatnonzero(sizes > max_bins)))
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     places = np.repeat(starts - first[:-1], sizes) + np.arange(first[-1])
     upper = values[places]

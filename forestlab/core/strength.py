@@ -45,6 +45,22 @@ class Tile(NamedTuple):
     voters: np.ndarray  # (rows,) int64
     rivals: np.ndarray  # (D, rows) int32
     counted: np.ndarray  # (D, rows) float64: how far a vote for the rival counts
+    ends: np.ndarray  # (rows,) int64: where each is in a tree
+    active: np.ndarray  # (rows,) int64: those still on their way
+
+
+def make_tile(n_depths: int, n_trees: int, n_rows: int, n_classes: int) -> Tile:
+    return Tile(
+        np.empty((n_trees, n_rows), np.int64),
+        np.empty(n_trees, np.int64),
+        np.empty((n_trees, n_depths, n_rows), np.int32),
+        np.empty((n_depths, n_rows, n_classes), np.int32),
+        np.empty(n_rows, np.int64),
+        np.empty((n_depths, n_rows), np.int32),
+        np.empty((n_depths, n_rows)),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+    )
 
 
 def empty_votes(n_depths: int, n_trees: int) -> Votes:
@@ -64,30 +80,21 @@ def votes_kernel(plain: bool):
     """The compiled count of votes."""
     read_labels = level_reader(mixed_label, plain)
 
-    @kernel("count votes")
-    def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile_rows, votes):
-        """Add the votes for the rows of X, `tile_rows` at a time.
+    @kernel("count votes", allocates=not plain)
+    def count_votes(forest, frontier, labels, X, truth, outside, first_row, tile, votes):
+        """Add the votes for the rows of X, as many at a time as a tile has.
 
         frontier : scratch, by `make_frontier`
         labels : (n_nodes,) int32, by the task's `values`
         truth : (n_rows,) int32 classes
         outside, first_row : as in `sum_kernel`, but not empty
+        tile : scratch, by `make_tile`
         """
         n_depths, n_trees = votes.for_truth.shape
-        ends, active = np.empty(tile_rows, np.int64), np.empty(tile_rows, np.int64)
-        tile = Tile(
-            np.empty((n_trees, tile_rows), np.int64),
-            np.empty(n_trees, np.int64),
-            np.empty((n_trees, n_depths, tile_rows), np.int32),
-            np.empty((n_depths, tile_rows, forest.stats.shape[1]), np.int32),
-            np.empty(tile_rows, np.int64),
-            np.empty((n_depths, tile_rows), np.int32),
-            np.empty((n_depths, tile_rows)),
-        )
+        tile_rows, ends, active = tile.voters.shape[0], tile.ends, tile.active
         for first in range(0, X.shape[0], tile_rows):
             n = min(tile_rows, X.shape[0] - first)
-            tile.counts.fill(0)
-            tile.voters.fill(0)
+            clear_tile(tile)
             for t in range(n_trees):
                 rows, cast = tile.asked[t], tile.labels[t]
                 n_asked = ask(outside, t, first_row, first, n, False, rows)
@@ -104,6 +111,17 @@ def votes_kernel(plain: bool):
             judge_trees(tile, truth, first, votes)
 
     return count_votes
+
+
+@jitable
+def clear_tile(tile):
+    """Nobody has voted."""
+    n_depths, n_rows, n_classes = tile.counts.shape
+    for row in range(n_rows):
+        tile.voters[row] = 0
+        for d in range(n_depths):
+            for j in range(n_classes):
+                tile.counts[d, row, j] = 0
 
 
 @jitable

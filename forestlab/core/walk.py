@@ -211,17 +211,36 @@ class Walks(NamedTuple):
     rows: np.ndarray  # (TILE,) int64: those that go
     ends: np.ndarray  # (TILE,) int64: where each is, or ends
     active: np.ndarray  # (TILE,) int64: those still on their way
-    lengths: np.ndarray  # (TILE,) int64: nodes that each has passed
-    paths: np.ndarray  # (TILE, n_depths) int64: those nodes
     frontier: Frontier
 
 
-def make_walks(forest, walk: int, n_depths: int = 0) -> Walks:
+class Paths(NamedTuple):
+    """Scratch of the walks of a tile of rows through some trees, m."""
+
+    n_rows: np.ndarray  # (m,) int64: how many go through each tree
+    n_done: np.ndarray  # (m,) int64: of those, how many have been added
+    rows: np.ndarray  # (m, TILE) int64: those that go
+    ends: np.ndarray  # (m, TILE) int64: where each is, or ends
+    lengths: np.ndarray  # (m, TILE) int64: nodes that each has passed
+    nodes: np.ndarray  # (m, TILE, n_depths) int64: those nodes
+    active: np.ndarray  # (TILE,) int64: those still on their way
+    frontier: Frontier
+
+
+def make_paths(forest, walk: int, n_trees: int, n_depths: int) -> Paths:
+    """Scratch for one thread of that walk."""
+    n_rows, n_done = np.zeros((2, n_trees), np.int64)
+    rows, ends, lengths = np.empty((3, n_trees, TILE), np.int64)
+    nodes = np.empty((n_trees, TILE, n_depths), np.int64)
+    active, frontier = np.empty(TILE, np.int64), make_frontier(forest, walk)
+    return Paths(n_rows, n_done, rows, ends, lengths, nodes, active, frontier)
+
+
+def make_walks(forest, walk: int) -> Walks:
     """Scratch for one thread of that walk. It is made here because a kernel that allocates counts
     references to every array in its loops: the surface took twice as long."""
-    rows, ends, active, lengths = np.empty((4, TILE), np.int64)
-    paths = np.empty((TILE, n_depths), np.int64)
-    return Walks(rows, ends, active, lengths, paths, make_frontier(forest, walk))
+    rows, ends, active = np.empty((3, TILE), np.int64)
+    return Walks(rows, ends, active, make_frontier(forest, walk))
 
 
 @jitable
@@ -300,19 +319,18 @@ def path_lister(plain: bool) -> Callable:
     step_level = level_stepper(plain)
 
     @jitable
-    def list_paths(forest, t, X, n_rows, walks):
-        """paths[k, :lengths[k]] = the nodes that rows[k] passes, as far as there is room for them;
-        ends[k] < 0 where it branches."""
-        rows, ends, active = walks.rows, walks.ends, walks.active
-        lengths, paths = walks.lengths, walks.paths
-        start_down(forest.first_node[t], n_rows, ends, active)
-        n_active, d = np.int64(n_rows), 0
-        while d < paths.shape[1] and n_active > 0:
+    def list_paths(forest, t, X, paths, m):
+        """nodes[m, k, :lengths[m, k]] = the nodes of tree t that rows[m, k] passes, as far as there
+        is room for them; ends[m, k] < 0 where it branches."""
+        ends, active, lengths = paths.ends[m], paths.active, paths.lengths[m]
+        start_down(forest.first_node[t], paths.n_rows[m], ends, active)
+        n_active, d = paths.n_rows[m], 0
+        while d < paths.nodes.shape[2] and n_active > 0:
             for a in range(n_active):
                 k = np.uint64(active[a])
-                paths[k, d] = ends[k]
+                paths.nodes[m, k, d] = ends[k]
                 lengths[k] = d + 1
-            n_active = step_level(forest, t, X, rows, ends, active, n_active)
+            n_active = step_level(forest, t, X, paths.rows[m], ends, active, n_active)
             d += 1
 
     return list_paths

@@ -5,16 +5,8 @@ from forestlab.forest.asking import Asked, DepthWalk, by_depth, combined, ends, 
 from forestlab.forest.bagging import bags, rows_outside
 from forestlab.forest.contributions import contributions, parents
 from forestlab.forest.encoded import Encoded, open_encoded
-from forestlab.forest.growing import (
-    Recipe,
-    balance,
-    count_cuts,
-    grow_forest,
-    grow_trees,
-    prepare,
-    product,
-    tree_seed,
-)
+from forestlab.forest.forests import count_cuts, grow_forest, grow_trees
+from forestlab.forest.growing import Recipe, balance, prepare, product, tree_seed
 from forestlab.forest.grown import Grown, of_target
 from forestlab.forest.importance import decreases, importances
 from forestlab.forest.maps import eigenmaps, groups_of

@@ -9,6 +9,7 @@ import numpy as np
 from forestlab.core.arrays import Forest, n_trees
 from forestlab.core.combine import n_sums
 from forestlab.core.descend import (
+    TREES_TOGETHER,
     answers_kernel,
     ends_kernel,
     finish_kernel,
@@ -16,11 +17,11 @@ from forestlab.core.descend import (
     surface_kernel,
     table_kernel,
 )
-from forestlab.core.packed import Packed, make_lists, packed, step_type, sum_packed
-from forestlab.core.running import Additions, RunningSums, Stops
+from forestlab.core.packed import Packed, add_packed, packed, step_type
+from forestlab.core.running import Additions, RunningSums, Stops, make_stops
 from forestlab.core.several import first_slots, with_first_slots
 from forestlab.core.tasks import TASKS
-from forestlab.core.walk import NO_DEPTH, SHORT, make_walks, walk_for
+from forestlab.core.walk import NO_DEPTH, SHORT, make_paths, make_walks, walk_for
 from forestlab.forest.sparse import Blocks
 from forestlab.forest.threads import BLOCK_NUMBERS, block_of, by_blocks
 
@@ -81,7 +82,7 @@ def _packed_adder(made: Packed, n_asked: int) -> Callable:
 
     def add(blocks: Blocks, rows: slice, sums: np.ndarray, voters: np.ndarray) -> None:
         with blocks.block(rows, made.steps.dtype["cut"].type) as block:
-            sum_packed(made, make_lists(block), block, n_asked, sums)
+            add_packed(made, block, n_asked, sums)
         voters += n_asked
 
     return add
@@ -183,9 +184,10 @@ class Asked:
         self.width = n_sums(combiner, task, forest.stats.shape[1])
         self.n_answers = TASKS[task].n_answers(forest.stats.shape[1])
         n_nodes = len(forest.nodes)
-        place, table = np.empty(n_nodes, np.int64), np.empty((n_nodes, self.width))
+        place, table = np.empty(n_nodes, np.int64), np.empty((n_nodes + self.width, self.width))
         n_mixed = table_kernel(task, combiner)(forest, place, table)
-        self.adds = Additions(place, table[:n_mixed].reshape(-1))
+        table[n_mixed : n_mixed + self.width] = np.eye(self.width)
+        self.adds = Additions(place, table[: n_mixed + self.width].reshape(-1))
 
 
 class DepthWalk:
@@ -203,7 +205,7 @@ class DepthWalk:
         self.outside = np.zeros((0, 0), np.uint8) if outside is None else outside
         walk = walk_for(asked.forest, block)
         self.kernel = surface_kernel(asked.task, asked.combiner, walk, asked.answering is not None)
-        self.walks = make_walks(asked.forest, walk, asked.n_depths)
+        self.paths = make_paths(asked.forest, walk, TREES_TOGETHER, asked.n_depths)
         self.n_asked = 0
 
         def empty(wanted: bool) -> RunningSums:
@@ -214,25 +216,14 @@ class DepthWalk:
         self.everyone, self.left_out = empty(everyone), empty(outside is not None)
         self.stops: Stops | tuple[()] = ()
         if asked.answering is not None:
-            self.stops = self._stops(asked.answering)
-
-    def _stops(self, answering: np.ndarray) -> Stops:
-        n_stops, width = self.asked.n_stops, self.asked.width
-
-        def empty(by_depth: RunningSums) -> RunningSums:
-            n = len(by_depth.voters)
-            kept = np.full(n, n_stops)
-            return RunningSums(np.zeros((n * n_stops, width)), kept, by_depth.voters)
-
-        own = np.empty((self.asked.n_depths, width))
-        sums = empty(self.everyone), empty(self.left_out)
-        return Stops(answering.reshape(-1), n_stops, own, *sums)
+            sums = self.everyone, self.left_out
+            self.stops = make_stops(asked.answering, TREES_TOGETHER, asked.n_depths, *sums)
 
     def ask(self, n: int) -> None:
         """Ask the next trees, until n have been asked."""
         asked, trees = self.asked, (self.n_asked, int(n))
         self.kernel(
-            asked.forest, asked.adds, self.walks, self.block, trees, asked.n_depths,
+            asked.forest, asked.adds, self.paths, self.block, trees, asked.n_depths,
             self.outside, self.first_row, self.everyone, self.left_out, self.stops,
         )  # fmt: skip
         self.n_asked = int(n)

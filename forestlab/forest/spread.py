@@ -17,19 +17,22 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from forestlab.core.arrays import Tree
+from forestlab.core.arrays import Bed, Tree, bed_of
 from forestlab.core.criteria import CRITERIA
 from forestlab.core.learners import LEARNERS
 from forestlab.core.leaves import LEAVES
 from forestlab.core.options import row_of
 from forestlab.core.search import SEARCHES
-from forestlab.forest.growing import Recipe, Training, grow_in_threads, grow_trees
+from forestlab.forest.forests import grow_in_threads, grow_trees
+from forestlab.forest.growing import Recipe, Training
 
 RETRIES = 3  # of a tree whose process is lost
 AHEAD = 4  # trees a core that wait or are grown: all of a forest would take long to take back
@@ -51,7 +54,7 @@ def grow_over_ray(
     numbers: range,
     n_jobs: int,
     show: Callable[[Iterable], Iterable] | None = None,
-) -> Iterator[Tree]:
+) -> Iterator[Bed]:
     """The trees of these numbers, in order; `n_jobs` and `show` as in `grow_forest`."""
     require_ray()
     modules = homes(recipe)
@@ -68,13 +71,25 @@ def grow_over_ray(
         for _ in show(numbers) if show else numbers:
             waiting.extend(islice(to_come, n_ahead - len(waiting)))
             # Copied, as what lies in the store is gone with it.
-            yield Tree(*(part.copy() for part in _got(ray, waiting[0])))
+            yield bed_of(Tree(*(part.copy() for part in _got(ray, waiting[0]))))
             waiting.popleft()
     finally:
         for tree in waiting:  # if something was raised, as by Ctrl-C
             ray.cancel(tree, force=True)
         if is_ours:
             ray.shutdown()
+
+
+def to_be_let_in() -> dict[str, str]:
+    """What the environment is to say for a cluster that is there.
+
+    A cluster that was started where there is a token lets in only who shows it. Ray makes one for
+    the first cluster of its own, and does not show it to others unless it is told to.
+    """
+    said = any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
+    if said or (Path.home() / ".ray/auth_token").exists():
+        return {"RAY_AUTH_MODE": os.environ.get("RAY_AUTH_MODE", "token")}
+    return {}
 
 
 def _connect(ray: Any, n_jobs: int) -> bool:
@@ -84,6 +99,10 @@ def _connect(ray: Any, n_jobs: int) -> bool:
     quiet = {"log_to_driver": False, "logging_level": "error"}
     local = {"address": "local", "num_cpus": n_jobs, "include_dashboard": False}
     address, ended = os.environ.get("RAY_ADDRESS"), signal.getsignal(signal.SIGTERM)
+    if address and "RAY_AUTH_MODE" not in os.environ and (wanted := to_be_let_in()):
+        os.environ.update(wanted)
+        with suppress(AttributeError):  # Ray has read the environment when it was imported
+            ray._raylet.Config.initialize("")
     try:
         ray.init(**quiet, **({} if address else local))
     except Exception as error:  # Ray has no class of its own for what may go wrong here

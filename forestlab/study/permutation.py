@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forestlab.core.arrays import Forest, n_trees, plant, tree_of
-from forestlab.core.permute import make_reads, permutation_kernel
+from forestlab.core.permute import make_reads, make_shuffled, permutation_kernel
 from forestlab.core.questions import reads, renumbered
 from forestlab.core.tasks import TASKS
 from forestlab.core.walk import make_frontier, walk_for
@@ -86,7 +86,7 @@ def permutation_importance(
             alone = plant([tree])
             add_increases(
                 alone, make_reads(tree), make_frontier(alone, walk), values, block, answers,
-                *place, n_repeats, found,
+                *place, n_repeats, make_shuffled(block, values), found,
             )  # fmt: skip
             increase[features[t]] = found
         return increase, len(rows)

@@ -39,6 +39,7 @@ from forestlab.core.strength import (
     Votes,
     empty_residuals,
     empty_votes,
+    make_tile,
     residuals_kernel,
     votes_kernel,
 )
@@ -112,9 +113,10 @@ def of_votes(forest: Forest, X, truth, n_depths: int, outside, n_jobs: int = 1) 
 
     def count(rows: slice, block: np.ndarray) -> Votes:
         votes = empty_votes(n_depths, n_trees(forest))
+        tile = make_tile(n_depths, n_trees(forest), tile_rows, forest.stats.shape[1])
         count_votes(
             forest, make_frontier(forest, walk), labels, block, codes[rows], outside, rows.start,
-            tile_rows, votes,
+            tile, votes,
         )  # fmt: skip
         return votes
 

@@ -2,8 +2,11 @@
 
 forestlab's surface has every metric of training, out-of-bag and test rows at every depth × number
 of trees. scikit-learn is fitted at every depth and only asked for test rows, with all trees: less
-than the surface says, so that the ratio flatters it.
+than the surface says, so that the ratio flatters it. What the paths of all stopping rules add to
+the surface, as in a full study, is measured beside it.
 """
+
+from functools import partial
 
 from benchmark.data import SETS, Split, load, trees_of
 from benchmark.measured import FIRST, OURS, Measured
@@ -14,15 +17,13 @@ DEPTHS = 30  # a root alone, and 29 levels
 
 
 def measure(name: str, settings: Settings) -> list[Measured]:
-    if SETS[name].task != "classification":
-        return []
-    data, n_trees = load(name, settings), trees_of(name, settings)
+    data, n_trees, task = load(name, settings), trees_of(name, settings), SETS[name].task
     both = {OURS: ours, FIRST: refits}
-    ours(data, 1, settings, 0)  # loads its kernels
+    ours(task, data, 1, settings, 0)  # loads its kernels
     found: dict[str, list[dict]] = {peer: [] for peer in both}
     for r, names in orders(list(both), settings.rounds, f"{name}, surface"):
         for peer in names:
-            found[peer].append(both[peer](data, n_trees, settings, r))
+            found[peer].append(both[peer](task, data, n_trees, settings, r))
     return [
         Measured("surface", name, peer, what, "s", tuple(turn[what] for turn in turns))
         for peer, turns in found.items()
@@ -30,31 +31,44 @@ def measure(name: str, settings: Settings) -> list[Measured]:
     ]
 
 
-def ours(data: Split, n_trees: int, settings: Settings, seed: int) -> dict[str, float]:
-    """Seconds of a fit, of its surface, and of both."""
-    from forestlab.forest import Asked
-    from forestlab.study.surface import surface
+def ours(task: str, data: Split, n_trees: int, settings: Settings, seed: int) -> dict[str, float]:
+    """Seconds of a fit, of its surface, of both, and of the surface with all stopping rules."""
+    from forestlab.forest import paths_of
+    from forestlab.study.surfaces import surfaces_of
 
-    make = installed("classification", settings._replace(peers=(OURS,)))[OURS]
+    make = installed(task, settings._replace(peers=(OURS,)))[OURS]
     options = {"n_jobs": settings.jobs, "random_state": seed, "max_depth": DEPTHS - 1}
     model = make(n_estimators=n_trees, **options)
     fit, _ = timed(lambda: model.fit(data.X_train, data.y_train))
+    grown = model.grown
+    rows = {
+        "train": (data.X_train, grown.codes(data.y_train)),
+        "test": (data.X_test, grown.codes(data.y_test)),
+    }
 
-    def study() -> None:
-        grown = model.grown
-        asked = Asked(grown.forest, grown.task, grown.combine, DEPTHS)
+    def study(by_rules: bool) -> None:
+        paths = paths_of(grown.forest, n_jobs=settings.jobs) if by_rules else {}
+        own = [path for rule, path in paths.items() if rule != "depth"]
         outside = grown.outside(settings.jobs)
-        rows = data.X_train, grown.codes(data.y_train)
-        surface(asked, *rows, None, settings.jobs, outside)
-        surface(asked, data.X_test, grown.codes(data.y_test), None, settings.jobs)
+        surfaces_of(grown, rows, outside, DEPTHS, None, settings.jobs, own)
 
-    walk = timed(study)[0]
-    return {"fit": fit, "surface": walk, "every depth": fit + walk}
+    walks = {by_rules: timed(partial(study, by_rules))[0] for by_rules in _turned(seed)}
+    return {
+        "fit": fit,
+        "surface": walks[False],
+        "every depth": fit + walks[False],
+        "with rules": walks[True],
+    }
 
 
-def refits(data: Split, n_trees: int, settings: Settings, seed: int) -> dict[str, float]:
+def _turned(seed: int) -> tuple[bool, bool]:
+    """Which is first alternates."""
+    return (False, True) if seed % 2 == 0 else (True, False)
+
+
+def refits(task: str, data: Split, n_trees: int, settings: Settings, seed: int) -> dict[str, float]:
     """Seconds of a fit at each depth, and of asking it."""
-    make = installed("classification", settings._replace(peers=(FIRST,)))[FIRST]
+    make = installed(task, settings._replace(peers=(FIRST,)))[FIRST]
 
     def every() -> None:
         for depth in range(1, DEPTHS):

@@ -46,16 +46,22 @@ def memory(record: Record, subject: str) -> str:
 
 
 def surface(record: Record, subject: str) -> str:
-    """The surface beside its fit, and refits beside both."""
-    heads = ("fit s", "surface s", "÷ fit", "refits s", "÷ both")
+    """The surface beside its fit, refits beside both, and what stopping rules add to it."""
+    heads = ("fit s", "surface s", "÷ fit", "refits s", "÷ both", "rules s", "÷ surface")
     head = f"{'every depth':<24}" + "".join(f"{text:>10}" for text in heads)
-    parts = [record.find("surface", subject, OURS, what) for what in ("fit", "surface")]
-    if None in parts:
-        return f"{subject}: no surface of numbers here"
+    names = ("fit", "surface", "with rules")
+    fit, walk, ruled = (record.find("surface", subject, OURS, what) for what in names)
     refits = record.find("surface", subject, FIRST, "every depth")
-    walk = statistics.median(within_rounds(parts[1].values, parts[0].values))
-    cells = [parts[0].median, parts[1].median, walk, refits.median]
-    cells += [record.ratio("surface", subject, FIRST, "every depth")]
+    added = [more - less for more, less in zip(ruled.values, walk.values, strict=True)]
+    cells = [
+        fit.median,
+        walk.median,
+        statistics.median(within_rounds(walk.values, fit.values)),
+        refits.median,
+        record.ratio("surface", subject, FIRST, "every depth"),
+        statistics.median(added),
+        statistics.median(within_rounds(added, walk.values)),
+    ]
     return head + f"\n{subject:<24}" + "".join(_cell(cell, 3) for cell in cells)
 
 

@@ -15,7 +15,7 @@ from forestlab.core.missing import MISSING, make_group
 from forestlab.core.walk import is_plain
 from forestlab.forest import grow_forest, grow_trees, prepare, reached
 from forestlab.forest.asking import ends
-from forestlab.forest.growing import Desk
+from forestlab.forest.desk import Desk
 
 NAN = np.nan
 PLAIN = {

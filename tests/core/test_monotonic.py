@@ -29,7 +29,7 @@ from forestlab.core.leaves import LEAVES
 from forestlab.core.missing import MISSING
 from forestlab.core.own import uncompiled
 from forestlab.core.search import SEARCHES
-from forestlab.forest import grow_trees, growing, prepare
+from forestlab.forest import desk, grow_trees, prepare
 
 SIGNS = (1, -1, 0, 0, -1)
 N_ROWS = 40
@@ -71,7 +71,7 @@ def _without_jit(monkeypatch):
     def slowly(parts):
         return uncompiled(make_grow(CRITERIA[parts.criterion], LEAVES[parts.leaf], parts))
 
-    monkeypatch.setattr(growing, "grow_kernel", slowly)
+    monkeypatch.setattr(desk, "grow_kernel", slowly)
 
 
 @pytest.mark.parametrize("case", all_cases(), ids=name_of)

@@ -9,7 +9,8 @@ from forestlab.core.jit import kernel
 from forestlab.core.lowering import rank_32, rank_sixteen
 from forestlab.core.options import Exact, Histogram
 from forestlab.core.search import TIE
-from forestlab.forest import Recipe, growing, prepare
+from forestlab.forest import Recipe, forests, prepare
+from forestlab.forest.desk import Desk
 
 LIMITS = Limits(2**31 - 1, 2, 1, 0.0, 0.0, 1.0, 3, 0)
 
@@ -34,9 +35,9 @@ def columns_of(rng, n_rows):
 def both_ways(recipe, X, y, weights=None):
     """The first tree by sweeps, and by the kernel that counts cuts, which lists them."""
     training = prepare(X, y, recipe, weights)
-    swept = growing.grow_trees(training, recipe, 3, 0, 1)[0]
-    counting = growing.Desk(training, recipe, counted=True)
-    return swept, growing.grow_trees(training, recipe, 3, 0, 1, counting)[0]
+    swept = forests.grow_trees(training, recipe, 3, 0, 1)[0]
+    counting = Desk(training, recipe, counted=True)
+    return swept, forests.grow_trees(training, recipe, 3, 0, 1, counting)[0]
 
 
 def assert_same(swept, listed, exact):

@@ -14,7 +14,7 @@ from numba import njit
 from scipy.stats import chi2, norm
 
 from forestlab.core import rng
-from forestlab.core.bag import bag_counts, tree_features
+from forestlab.core.bag import bag_counts, first_above, tree_features
 
 FALSE_ALARM = 1e-6
 EQUAL = np.zeros(0)  # chances
@@ -198,3 +198,11 @@ def test_tree_features_are_drawn_equally_often():
     counts = np.unique(drawn, axis=0, return_counts=True)[1]
     assert len(counts) == 15  # pairs
     assert spread(counts, np.full(15, 1000.0)) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("rising", [[], [2.0], [0.0, 0.0, 1.0, 1.0, 3.0]])
+def test_first_above_is_behind_all_that_are_equal(rising):
+    """A row of no weight shares its running sum with the row before it, and is never drawn."""
+    rising = np.array(rising)
+    for wanted in (-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0):
+        assert first_above(rising, wanted) == np.searchsorted(rising, wanted, side="right")

@@ -14,8 +14,8 @@ from sklearn.datasets import load_digits
 
 from forestlab import ForestClassifier
 from forestlab.core import criteria
-from forestlab.forest import prepare, spread
-from forestlab.forest.growing import grow_trees, kernel_for
+from forestlab.forest import grow_trees, prepare, spread
+from forestlab.forest.desk import kernel_for
 from forestlab.model import parameters
 
 has_ray = pytest.mark.skipif(
@@ -79,6 +79,21 @@ def test_what_a_module_adds_is_imported_where_trees_grow(monkeypatch):
     score.__module__ = "__main__"
     with pytest.raises(ValueError, match="put it in a module of its own"):
         spread.homes(recipe)
+
+
+def test_where_there_is_a_token_a_cluster_is_shown_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    assert spread.to_be_let_in() == {}
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "abc")
+    assert spread.to_be_let_in() == {"RAY_AUTH_MODE": "token"}
+    monkeypatch.delenv("RAY_AUTH_TOKEN")
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray/auth_token").touch()
+    assert spread.to_be_let_in() == {"RAY_AUTH_MODE": "token"}
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    assert spread.to_be_let_in() == {"RAY_AUTH_MODE": "disabled"}
 
 
 # ---- with Ray ----------------------------------------------------------------------------------
