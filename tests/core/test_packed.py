@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from small import CLOSE, PAIRS, answers_of, as_bytes, data_for, forest_for, trees_of
 
+from forestlab.core import packed as packing
 from forestlab.core.arrays import plant
 from forestlab.core.packed import LEAF, MOST_ROWS, NARROW, WIDE, packed, step_type
 from forestlab.core.walk import NO_DEPTH
@@ -32,6 +33,24 @@ def test_packed_trees_answer_as_the_trees_do(combiner, task, dtype):
         assert as_bytes(*by_packed) == as_bytes(*by_steps)
     twins = [naive.answer(trees_of(model), combiner, task, x.astype(float), None) for x in X[:20]]
     np.testing.assert_allclose(answers_of(model, X[:20]), twins, **CLOSE)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("n_rows", [1, 15, 16, 17, 255, 256, 257, 600])
+def test_rows_that_go_sixteen_at_once_end_where_one_by_one_they_do(task, n_rows, monkeypatch):
+    """Processors that have no lanes, or values that do not fit them, go the other way."""
+    X, y = data_for(task, 600)
+    X = (X / 3).astype(np.float32)
+    forest = forest_for(task).fit(X, y).forest_
+    made = packed(forest, task, "average", (), NARROW)
+    found, twin = np.zeros((2, n_rows, made.numbers.shape[1]))
+    lists = packing.make_lists(X)
+    packing.sum_lanes(made, packing.words_of(made.steps), lists, X[:n_rows], 7, found)
+    monkeypatch.setattr(packing, "has_lanes", lambda: False)
+    assert not packing.goes_in_lanes(X)
+    packing.add_packed(made, X[:n_rows], 7, twin)
+    assert twin.any(axis=1).all()
+    assert found.tobytes() == twin.tobytes()
 
 
 @pytest.mark.parametrize("cut", [0.1, 1 / 3, 7.0, 1e-50, -1e-50, 1e300, -1e300, 3.4028235e38, 0.0])

@@ -60,7 +60,7 @@ def each_criterion():
             yield pytest.param(criterion, weighted, marks=() if is_quick else pytest.mark.long)
 
 
-@pytest.mark.parametrize(("criterion", "weighted"), each_criterion())
+@pytest.mark.parametrize(("criterion", "weighted"), list(each_criterion()))
 @pytest.mark.parametrize("n_rows", [30, 90, 3000])  # ranks; counts; bins
 def test_the_trees_of_listed_cuts(n_rows, criterion, weighted):
     rng = np.random.default_rng(n_rows)
@@ -79,6 +79,38 @@ def test_the_trees_of_listed_cuts(n_rows, criterion, weighted):
             bag = 0 if weighted else n_rows
             recipe = Recipe(criterion, search, limits, n_classes, bag_size=bag)
             assert_same(*both_ways(recipe, X, y[:, None], weights), exact)
+
+
+SEARCHES_OF_ALL_CUTS = Histogram(), Exact()
+
+
+def of_two_values(rng, n_rows):
+    """Columns of two values, of which the rarer is rare, usual, or nearly as frequent; in many rows
+    these are counted without a list."""
+    return np.column_stack([rng.random(n_rows) < share for share in (0.02, 0.2, 0.45, 0.98)])
+
+
+@pytest.mark.parametrize("criterion", ["gini", pytest.param("entropy", marks=pytest.mark.long)])
+@pytest.mark.parametrize("odd", ["classes", "heavy", "balanced", "two values", "eight", "nine"])
+def test_the_trees_of_listed_cuts_where_they_are_odd(criterion, odd):
+    """Forty classes, of which most nodes have few; whole weights up to 1,000, of which a logarithm
+    loses digits; bags that balance classes; columns of two values; and as many rows as have each
+    way to part them scored, or one more."""
+    n_rows = {"eight": 8, "nine": 9}.get(odd, 700)
+    rng = np.random.default_rng(n_rows + len(odd))
+    X = of_two_values(rng, n_rows) if odd == "two values" else columns_of(rng, n_rows)
+    X = X.astype(float)
+    n_classes = 40 if odd == "classes" else 3
+    y = np.floor(7 * X[:, 0] + 5 * X[:, 1] + rng.normal(size=n_rows)) % n_classes
+    weights = rng.integers(1, 1001, n_rows).astype(float) if odd == "heavy" else None
+    bag = {"bag_size": n_rows, "balance_bags": odd == "balanced"} if weights is None else {}
+    limits = LIMITS._replace(max_features=X.shape[1])
+    for search in SEARCHES_OF_ALL_CUTS:
+        for least in (1, 2):
+            at_least = limits._replace(min_samples_leaf=least)
+            recipe = Recipe(criterion, search, at_least, n_classes, **bag)
+            swept, listed = both_ways(recipe, X, y[:, None], weights)
+            assert_same(swept, listed, criterion == "gini" and odd != "balanced")
 
 
 @pytest.mark.parametrize(("rank", "size"), [(rank_sixteen, 16), (rank_32, 32)])

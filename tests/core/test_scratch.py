@@ -5,8 +5,17 @@ import pytest
 
 from forestlab.core.arrays import NODE, Settings
 from forestlab.core.groups import make_groups
+from forestlab.core.lanes import (
+    PARTED,
+    PER_CLASS,
+    PER_KEY,
+    PER_KEY_OF_NUMBERS,
+    PER_ROW,
+    make_swept,
+)
 from forestlab.core.lazy_shuffle import make_swapped
 from forestlab.core.scratch import GRID, QUESTION, SEGMENTS, WAITING, Sizes, make_scratch
+from forestlab.core.vectors import LANES
 
 PLAIN = Settings(
     max_depth=2**31,
@@ -72,6 +81,31 @@ def test_every_key_has_its_place(n_codes):
         assert [(part.shape, part.dtype) for part in groups] == [
             (part.shape, part.dtype) for part in twin
         ]
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 300])
+@pytest.mark.parametrize("n_codes", [2, 256, 60_000])
+@pytest.mark.parametrize("n_rows", [1, 300, 50_000])
+def test_every_lane_has_its_place(n_rows, n_codes, n_classes):
+    """Sixteen more are read and written than there are; and a table has keys only where these are
+    fewer than what it costs to sort, of whatever classes a node has."""
+    swept = make_swept(n_rows, n_codes, n_classes)
+    room = n_rows + LANES
+    assert min(len(swept.keys), len(swept.scores), len(swept.weight_left)) >= room
+    assert len(swept.masses) >= (2 * room if n_classes else 0)
+    assert len(swept.ways) == 2 ** (PARTED - 1)
+    for held in (n_rows, PARTED + 1):
+        for present in range(n_classes + 1) if n_classes else (0,):
+            each = PER_KEY + PER_CLASS * present if n_classes else PER_KEY_OF_NUMBERS
+            if n_codes * each > PER_ROW * held:
+                continue
+            assert len(swept.tally) >= n_codes + LANES
+            assert len(swept.scores) >= n_codes + LANES
+            up_to_lanes = -(-n_codes // LANES) * LANES
+            assert len(swept.table) >= max(present, 1) * up_to_lanes + LANES
+            assert n_classes or len(swept.sums) >= n_codes + LANES
+    for emptied in swept.table, swept.sums, swept.tally:
+        assert not emptied.any()
 
 
 def test_every_projection_has_its_place():
