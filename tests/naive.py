@@ -345,8 +345,9 @@ def stats_of(y, w, n_classes, classes_each=()):
 
 
 def weighted_median(y, w, low, high):
-    """The middle of all numbers that have at least half of the weight on either side."""
-    half = w.sum() / 2
+    """The middle of all numbers that have at least half of the weight on either side, but for what
+    rounding of its sum may part, which differs from one processor to another."""
+    half = w.sum() * (0.5 - TIE * len(w))
     enough = [v for v in y if w[y <= v].sum() >= half and w[y >= v].sum() >= half]
     return (min(enough) + max(enough)) / 2
 

@@ -17,6 +17,7 @@ fastmath is off everywhere: NaN means missing here, and sums must not be reorder
 """
 
 import contextlib
+import gc
 import hashlib
 import io
 import logging
@@ -70,6 +71,7 @@ __all__ = [
     "rank_sixteen",
 ]
 
+MANY_OBJECTS = 50_000  # that are made before Python looks for garbage while a kernel compiles
 KEPT_FOR = 60 * 24 * 3600  # seconds without use until kernels are removed: two months
 
 logger = logging.getLogger("forestlab")
@@ -369,6 +371,25 @@ class _SayCompiling(event.Listener):
         pass
 
 
+class _CollectLess(event.Listener):
+    """Has Python look for garbage less often: a compilation makes objects by the million, which
+    stay until its end, and an eighth of its time went into looking at them."""
+
+    def __init__(self):
+        self.depth, self.before = 0, gc.get_threshold()
+
+    def on_start(self, event: event.Event) -> None:
+        if not self.depth:
+            self.before = gc.get_threshold()
+            gc.set_threshold(self.before[0] and MANY_OBJECTS, *self.before[1:])
+        self.depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        self.depth -= 1
+        if not self.depth:
+            gc.set_threshold(*self.before)
+
+
 class _Wait(event.Listener):
     """Measures how long calls wait for kernels. Threads that wait at once count once."""
 
@@ -400,4 +421,5 @@ def compile_seconds() -> float:
 
 if not config.DISABLE_JIT:
     event.register("numba:compile", _SayCompiling())
+    event.register("numba:compile", _CollectLess())  # under numba's lock, so one at a time
     event.register("numba:compiler_lock", _wait)  # held to compile, and to load

@@ -1,9 +1,14 @@
-"""What keeps made kernels."""
+"""What makes kernels, and keeps them."""
+
+import gc
 
 import numpy as np
+import pytest
+from numba.core import event
+from numba.core.errors import TypingError
 
 from forestlab.core.arrays import AXIS, NODE, RIGHT
-from forestlab.core.jit import made_from
+from forestlab.core.jit import MANY_OBJECTS, kernel, made_from
 from forestlab.core.questions import AXIS_KIND, KINDS, side_finder
 
 
@@ -39,3 +44,34 @@ def test_a_kind_of_node_that_is_added_late_is_asked(monkeypatch):
     monkeypatch.undo()
     assert side_finder()(nodes[0], *pools, x) == RIGHT
     assert AXIS in KINDS
+
+
+@pytest.mark.parametrize("limit", [0, 700])
+def test_garbage_is_looked_for_as_before_once_a_kernel_is_compiled(limit):
+    before, seen = gc.get_threshold(), []
+
+    @kernel()
+    def double(x):
+        return 2 * x
+
+    @kernel()
+    def misspelt(x):
+        return x.no_such_thing
+
+    class Look(event.Listener):
+        def on_start(self, event):
+            seen.append(gc.get_threshold()[0])
+
+        on_end = on_start
+
+    gc.set_threshold(limit, *before[1:])
+    try:
+        with event.install_listener("numba:compile", Look()):
+            assert double(limit + 3) == 2 * limit + 6
+            assert gc.get_threshold()[0] == limit
+            with pytest.raises(TypingError):
+                misspelt(3)
+        assert gc.get_threshold()[0] == limit
+    finally:
+        gc.set_threshold(*before)
+    assert max(seen) == (MANY_OBJECTS if limit else 0)

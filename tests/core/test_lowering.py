@@ -5,9 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.compiler import Compiler, Flags, StateDict
 from numba.core.errors import TypingError
 
 from forestlab.core.jit import either, hold, jitable, kernel, prefetch
+from forestlab.core.lowering import UNUSED
 
 
 class Inner(NamedTuple):
@@ -92,3 +94,12 @@ def test_either_chooses_between_values_of_one_type():
 
     with pytest.raises(TypingError, match="either"):
         kernel()(mixed)(1)
+
+
+def test_numba_knows_each_pass_that_parts_go_without():
+    compiler = Compiler.__new__(Compiler)
+    compiler.state = StateDict()
+    compiler.state.func_ir, compiler.state.flags = None, Flags()
+    compiler.state.flags.enable_pyobject = compiler.state.flags.force_pyobject = False
+    (passes,) = compiler.define_pipelines()
+    assert {each.__name__ for each, _ in passes.passes} >= UNUSED
