@@ -30,7 +30,7 @@ from forestlab.core.arrays import Forest, tree_of
 from forestlab.core.encode import rounded_columns
 from forestlab.core.jit import compile_seconds
 from forestlab.core.options import OPTIONS
-from forestlab.core.packed import Packed, packed
+from forestlab.core.packed import Packed, packed, step_type
 from forestlab.forest import (
     Encoded,
     Grown,
@@ -173,7 +173,7 @@ class Model(BaseEstimator):
         self.recipe_, self.seed_, self.n_rows_, self.chances_ = drawn
         self.n_outputs_ = targets.shape[1]
         self._made: dict[str, Any] = {}  # now: to be asked must not change a model
-        self._answering()
+        self._make_ready(X)
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
         return self
@@ -203,6 +203,10 @@ class Model(BaseEstimator):
     def _measured(self, training: Training, mass) -> Training:
         """The training data with what else a model knows of all rows, given their mass."""
         return training
+
+    def _make_ready(self, X) -> None:
+        """Make what the first to ask would wait for."""
+        self._answering()
 
     def _keep_more(self, training: Training) -> None:
         pass
@@ -507,20 +511,27 @@ class Model(BaseEstimator):
 class Predictor(Model):
     """One that answers for rows, with probabilities or means."""
 
+    def _make_ready(self, X) -> None:
+        """To pack trees is 2 % of a fit, and half of a first prediction. Not of data that may be
+        larger than memory, or may have missing values, with which packed trees are not asked."""
+        super()._make_ready(X)
+        if isinstance(X, np.ndarray) and self.recipe_.missing == "error":
+            self._packed(step_type(X.dtype))
+
+    def _packed(self, steps: np.dtype) -> Packed | None:
+        """The trees that answer as they are asked without further choices, with such steps."""
+        combine, each = parameters.combiner(self.combine, self.task), self.recipe_.classes_each
+        by, n_jobs = (prunings.choice(self), combine), parameters.n_threads(self.n_jobs)
+        make = partial(packed, self._answering(), self.task, combine, each, steps, n_jobs)
+        return self._once(f"packed {steps.itemsize}", make, by)
+
     def _answer(self, X, depth=None, n_trees=None, outside=None) -> tuple[Any, np.ndarray]:
         combine = parameters.combiner(self.combine, self.task)
         if self.recipe_.monotonic:
             parameters.require_order_kept(combine, self.task)
-        depth, answering = parameters.depth_limit(depth), self._answering()
+        depth, forest = parameters.depth_limit(depth), first_trees(self._answering(), n_trees)
         n_jobs, each = parameters.n_threads(self.n_jobs), self.recipe_.classes_each
-
-        def packing(steps: np.dtype) -> Packed | None:
-            by = prunings.choice(self), combine
-            make = partial(packed, answering, self.task, combine, each, steps, n_jobs)
-            return self._once(f"packed {steps.itemsize}", make, by)
-
-        forest = first_trees(answering, n_trees)
-        return combined(forest, self.task, combine, X, depth, n_jobs, outside, each, packing)
+        return combined(forest, self.task, combine, X, depth, n_jobs, outside, each, self._packed)
 
     def predict_trees(self, X, depth=None, n_trees=None) -> np.ndarray | list[np.ndarray]:
         """Each tree's own answer: (n_trees, n_rows, n_classes) probabilities, of several targets a

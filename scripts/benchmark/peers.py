@@ -137,12 +137,22 @@ class Ydf:
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
+        shares = self._answers(X)
         if self.task == "regression":
-            return self.model.predict({"x": X}, num_threads=self.n_jobs)
-        shares = self.model.predict({"x": X}, num_threads=self.n_jobs)
+            return shares
         places = shares > 0.5 if shares.ndim == 1 else shares.argmax(axis=1)
         classes = np.array([int(name) for name in self.model.label_classes()])
         return classes[places.astype(int)]
+
+    def _answers(self, X: np.ndarray) -> np.ndarray:
+        try:
+            return self.model.predict({"x": X}, num_threads=self.n_jobs)
+        except ValueError as error:
+            if "too many nodes" not in str(error):
+                raise
+            *_, takes_any = self.model.list_compatible_engines()  # the quickest one is first
+            self.model.force_engine(takes_any)
+            return self.model.predict({"x": X}, num_threads=self.n_jobs)
 
     def set_params(self, n_jobs: int) -> "Ydf":
         self.n_jobs = n_jobs
