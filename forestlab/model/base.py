@@ -173,7 +173,7 @@ class Model(BaseEstimator):
         self.recipe_, self.seed_, self.n_rows_, self.chances_ = drawn
         self.n_outputs_ = targets.shape[1]
         self._made: dict[str, Any] = {}  # now: to be asked must not change a model
-        self._make_ready(X)
+        self._make_ready(X, training)
         self._keep_more(training)
         self._score_oob(X, y, product(weights, chances))
         return self
@@ -204,7 +204,7 @@ class Model(BaseEstimator):
         """The training data with what else a model knows of all rows, given their mass."""
         return training
 
-    def _make_ready(self, X) -> None:
+    def _make_ready(self, X, training: Training) -> None:
         """Make what the first to ask would wait for."""
         self._answering()
 
@@ -511,11 +511,11 @@ class Model(BaseEstimator):
 class Predictor(Model):
     """One that answers for rows, with probabilities or means."""
 
-    def _make_ready(self, X) -> None:
-        """To pack trees is 2 % of a fit, and half of a first prediction. Not of data that may be
-        larger than memory, or may have missing values, with which packed trees are not asked."""
-        super()._make_ready(X)
-        if isinstance(X, np.ndarray) and self.recipe_.missing == "error":
+    def _make_ready(self, X, training: Training) -> None:
+        """To pack trees is 2 % of a fit, and half of a first prediction. Not for data that may be
+        larger than memory, or lack values, with which packed trees are not asked."""
+        super()._make_ready(X, training)
+        if isinstance(X, np.ndarray) and not training.lacking:
             self._packed(step_type(X.dtype))
 
     def _packed(self, steps: np.dtype) -> Packed | None:

@@ -5,6 +5,7 @@ plugins    modules of a user's own, imported before anything is checked
 making     a config → its data and its model: a job
 checks     what is wrong with a config before anything is trained
 measure    fit → study: the numbers of a job
+rehearsal  another process that compiles what a first job will need
 notes      what a run is, in three lines
 log        what a run says: to the journal, then to the store
 job        one run, from its data to its log

@@ -115,13 +115,14 @@ class Batch:
     ) -> "Result":
         """What comes of a job; `waits`: for another process that does it. Raises what a full disk
         does: nothing can be kept of other jobs either."""
-        from forestlab.run import job, progress, terminal
+        from forestlab.run import job, progress, rehearsal, terminal
 
         progress.listen(progress.LINE)
         self._watch = self._watch or terminal.Watch(self.n_jobs)
         self._watch.begin(name, self.n_done)
         try:
             wanted = self.shared.job(config, name, experiment)
+            rehearsal.begin(wanted)
             self.show(wanted)
             show = progress.is_terminal()
             return job.run(wanted, self.shared, self.parent_id, show, self.above, waits)

@@ -214,7 +214,10 @@ def test_what_failed_is_told_and_resumed_and_compared(launcher, tmp_path):
 # ---- killed, stopped ---------------------------------------------------------------------------
 
 # So many trees that processes which share a core are at them when the store is asked.
-LONG = ["dataset=digits", "n_estimators=8000", "study=off", "tracking=lean", "n_jobs=1"]
+LONG = [
+    *("dataset=digits", "n_estimators=12000", "model.max_features=1.0"),
+    *("study=off", "tracking=lean", "n_jobs=1"),
+]
 
 
 def as_a_terminal_does():

@@ -180,11 +180,12 @@ def test_without_a_home_there_is_a_cache_too(monkeypatch, tmp_path):
 def test_an_edit_anywhere_in_the_core_leaves_old_kernels_aside(compiled):
     """Numba itself looks at the kernel's own file only, which is not the one edited here."""
     variables = {"NUMBA_CACHE_DIR": str(compiled.cache)}
-    criteria = compiled.package / "forestlab" / "core" / "criteria.py"
+    criteria = compiled.package / "forestlab" / "core" / "lanes.py"
     before = criteria.read_text()
-    gini = "return 2.0 * crossed / weight"
+    gini = "return over(minus(times(weight, weight), squares), weight)"
     assert before.count(gini) == 1
-    criteria.write_text(before.replace(gini, "return -2.0 * crossed / weight"))
+    mistaken = "return over(minus(squares, times(weight, weight)), weight)"
+    criteria.write_text(before.replace(gini, mistaken))
     tree, said = run(FIT, compiled.package, **variables)
     assert said.splitlines() == [COMPILING]
     assert tree != compiled.tree
