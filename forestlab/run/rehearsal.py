@@ -37,19 +37,21 @@ _begun: list[subprocess.Popen] = []  # whose pipes are to stay open
 def begin(job: "Job") -> subprocess.Popen | None:
     """Start the other process, if a job of this kind is the first for these kernels. It ends with
     this one, or before."""
-    config, data, is_compiled = job.config, job.data, not jit.config.DISABLE_JIT
-    is_small = data.X.size <= MOST_NUMBERS
-    if not is_compiled or not is_small or config.plugins or cpu_count() < 2:
+    config, data = job.config, job.data
+    if config.study.name == "off" or config.plugins or data.X.size > MOST_NUMBERS:
+        return None
+    if jit.config.DISABLE_JIT or cpu_count() < 2:
         return None
     kind = data.task, config.model.combine, config.model.missing, config.study.name
     if not _is_first("-".join(map(str, kind))):
         return None
+    plain = OmegaConf.to_container(config, resolve=True)
     with suppress(OSError):
-        command, nothing = [sys.executable, "-m", __name__], subprocess.DEVNULL
+        # -P: a module of the working folder is not taken for one that is imported.
+        command, nothing = [sys.executable, "-P", "-m", __name__], subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing)
         _begun.append(process)
-        told = pickle.dumps((OmegaConf.to_container(config, resolve=True), data))
-        threading.Thread(target=_tell, args=(process, told), daemon=True).start()
+        threading.Thread(target=_tell, args=(process, (plain, data)), daemon=True).start()
         return process
     return None
 
@@ -65,10 +67,11 @@ def _is_first(kind: str) -> bool:
         return False
 
 
-def _tell(process: subprocess.Popen, told: bytes) -> None:
+def _tell(process: subprocess.Popen, job: tuple) -> None:
     """Hand the job over; the pipe stays open for as long as this process lives."""
     pipe: Any = process.stdin
-    with suppress(OSError):
+    with suppress(OSError, pickle.PicklingError):
+        told = pickle.dumps(job)
         pipe.write(len(told).to_bytes(8, "big") + told)
         pipe.flush()
 

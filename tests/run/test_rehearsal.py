@@ -39,7 +39,7 @@ def begun(monkeypatch, tmp_path):
 def test_jobs_of_a_kind_are_rehearsed_once(begun, job):
     for _ in range(2):
         rehearsal.begin(job)
-    assert begun == [[sys.executable, "-m", "forestlab.run.rehearsal"]]
+    assert begun == [[sys.executable, "-P", "-m", "forestlab.run.rehearsal"]]
     job.config.model.combine = "vote"
     rehearsal.begin(job)
     assert len(begun) == 2
@@ -48,6 +48,9 @@ def test_jobs_of_a_kind_are_rehearsed_once(begun, job):
 def test_nothing_is_rehearsed_where_it_would_not_help(begun, job, monkeypatch, tmp_path):
     data = SimpleNamespace(X=SimpleNamespace(size=rehearsal.MOST_NUMBERS + 1), task=job.data.task)
     assert rehearsal.begin(job._replace(data=data)) is None
+    job.config.study.name = "off"
+    assert rehearsal.begin(job) is None
+    job.config.study.name = "light"
     job.config.plugins = ["mine"]  # whose module the other process does not know
     assert rehearsal.begin(job) is None
     job.config.plugins = []
