@@ -105,25 +105,31 @@ def answer_depths(forest, paths: Sequence[tuple[np.ndarray, int]], n_depths: int
     """
     first = np.concatenate([[0], np.cumsum([n_stops for _, n_stops in paths])])
     n_nodes, n_stops = len(forest.nodes), int(first[-1])
-    # All of one narrow type, so that many are compared at once: half the time of wider numbers.
-    narrow = np.uint16 if n_depths > 255 else np.uint8
+    # Of one narrow type, so that a word of 64 bits holds many.
+    narrow = np.dtype(np.uint16 if n_depths > 255 else np.uint8)
+    in_word = 8 // narrow.itemsize
+    n_words = -(-n_stops // in_word)
     # Of each rule, for each of its stops at which a node may open, and for none: the open stops.
-    stops, opens, masks = np.arange(n_stops), np.empty((len(paths), n_nodes), np.uint16), []
+    stops, opens, masks = np.arange(n_words * in_word), np.empty((len(paths), n_nodes), "u2"), []
     for r, (opens_at, n_own) in enumerate(paths):
         opens[r] = opens_at
         opens[r] += np.uint16(first[r] + r)
         since = first[r] + np.arange(n_own + 1)[:, None]
         is_open = (since <= stops) & (stops < first[r + 1])
         masks.append(np.where(is_open, np.iinfo(narrow).max, 0).astype(narrow))
-    depth, found = np.zeros(n_nodes, narrow), np.zeros((n_nodes, n_stops), narrow)
-    find_answer_depths(forest, opens, np.concatenate(masks), depth, found)
-    return found
+    words = np.concatenate(masks).view(np.uint64)
+    ones = np.ones(in_word, narrow).view(np.uint64)
+    depth, found = np.zeros(n_nodes, np.uint16), np.zeros((n_nodes, n_words), np.uint64)
+    find_answer_depths(forest, opens, words, ones, depth, found)
+    answering = found.view(narrow)
+    return answering if answering.shape[1] == n_stops else answering[:, :n_stops].copy()
 
 
 @kernel(allocates=False)
-def find_answer_depths(forest, opens, masks, depth, found):
-    """Fill `depth` and `found`, given zeros; parents stand before their children. `opens` names a
-    row of `masks` for each rule, whose bits are ones where the node asks."""
+def find_answer_depths(forest, opens, masks, ones, depth, found):
+    """Fill `depth` and `found`, given zeros, a word of several stops at a time; parents stand
+    before their children. `opens` names a row of `masks` for each rule, whose bits are ones at the
+    stops at which the node asks; `ones[0]` is a word of ones."""
     for t in range(forest.first_node.shape[0] - 1):
         root = forest.first_node[t]
         for i in range(root, forest.first_node[t + 1]):
@@ -132,16 +138,13 @@ def find_answer_depths(forest, opens, masks, depth, found):
                 continue
             left, right = np.uint64(root + node["left"]), np.uint64(root + node["right"])
             depth[left] = depth[right] = depth[i] + 1
-            below = depth[left]
-            for r in range(opens.shape[0]):
-                # All stops are written: how many open is no branch to mispredict.
-                mask = np.uint64(opens[r, i])
-                for stop in range(found.shape[1]):
-                    found[i, stop] = max(found[i, stop], below & masks[mask, stop])
-            for stop in range(found.shape[1]):
-                found[left, stop] = found[i, stop]
-            for stop in range(found.shape[1]):
-                found[right, stop] = found[i, stop]
+            below = np.uint64(depth[left]) * ones[0]
+            for word in range(found.shape[1]):
+                asks = np.uint64(0)
+                for r in range(opens.shape[0]):
+                    asks |= masks[np.uint64(opens[r, i]), word]
+                own = (found[i, word] & ~asks) | (below & asks)
+                found[i, word] = found[left, word] = found[right, word] = own
 
 
 @jitable
