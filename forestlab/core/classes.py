@@ -88,7 +88,7 @@ def make_measure_runs(criterion: Criterion) -> Callable:
                 masses[i] = mass
                 held += mass
             stats[label] = sums[label] = swept.totals[n_runs] = held
-            swept.ends[0, n_runs], swept.unlisted[0, n_runs] = end, 0.0
+            swept.ends[0, n_runs], swept.unlisted[0, n_runs] = end, 0
             main = label if stats[label] > stats[main] else main
             n_runs += 1
             start = end

@@ -15,24 +15,34 @@ from forestlab.core.classes import n_present
 from forestlab.core.items import NONE, code_of
 from forestlab.core.jit import jitable, prefetch
 from forestlab.core.lanes import (
+    LONG,
+    MOST_SHORT,
+    SHORT,
     Laned,
+    Precision,
+    folds_of,
     if_enough_rows,
     lesser,
-    score_if_allowed,
     score_of_numbers,
 )
 from forestlab.core.vectors import (
     ALL_ONES,
     LANES,
     all_lanes,
-    as_floats,
     at_most,
     below,
+    both,
+    but_not,
     lanes_at,
+    lanes_from,
+    last_of,
     least_of,
     minus,
+    n_in,
     plus,
     put_lanes,
+    put_some,
+    running,
     where,
 )
 
@@ -59,34 +69,48 @@ class Listed(NamedTuple):
 def list_classes(codes, node, scratch, usual):
     """List the rows of other codes than the usual one, class by class (see classes)."""
     swept, none = scratch.swept, np.uint64(0)
-    n_rows, rows, keys = np.uint64(node.rows.shape[0]), node.rows, swept.keys
+    n_rows, rows = np.uint64(node.rows.shape[0]), node.rows
     first = np.uint32(code_of(codes, rows[none]))
     if usual == NONE:
-        varies = gather(codes, rows, n_rows, keys, first)
+        varies = gather(codes, rows, n_rows, swept.keys, first)
         return Listed(np.int64(n_rows), varies != 0, usual, 0, none)
-    masses, all_masses = swept.masses, np.uint64(swept.masses.shape[0] >> 1)
-    n_items, p, unkept, differs = none, none, np.uint32(usual), np.uint32(0)
+    gather(codes, rows, n_rows, swept.all_keys, first)
+    n_items = keep_unusual(swept, np.uint32(usual))
+    varies = none < n_items < n_rows or differ(swept.keys, n_items, first)
+    return Listed(np.int64(n_items), varies, usual, 1, np.uint64(swept.masses.shape[0] >> 1))
+
+
+@jitable
+def keep_unusual(swept, usual):
+    """Of the rows, class by class, list those of another key: keys, and what they weigh. Each step
+    looks at sixteen, and is written whole; what is too much of it the next one overwrites."""
+    keys, masses, all_keys, place = swept.keys, swept.masses, swept.all_keys, np.uint64(0)
+    first_mass, n_items = np.uint64(swept.masses.shape[0] >> 1), np.uint64(0)
+    usual_key, nothing, lane = all_lanes(usual), all_lanes(np.uint32(0)), lanes_from(0)
     for c in range(n_present(swept)):
-        end, first_item = np.uint64(swept.ends[0, c]), n_items
-        while codes.is_thin and p < end:
-            prefetch(codes.flat, codes.ahead + np.uint64(rows[p]))
-            key = np.uint32(code_of(codes, rows[p]))
-            keys[n_items], masses[all_masses + n_items] = key, masses[p]
-            n_items += np.uint64(key != unkept)
-            differs |= key ^ first
-            p += ONE
-        while p < end:
-            key = np.uint32(code_of(codes, rows[p]))
-            keys[n_items], masses[all_masses + n_items] = key, masses[p]
-            n_items += np.uint64(key != unkept)
-            differs |= key ^ first
-            p += ONE
-        listed = np.uint32(0)
-        for j in range(first_item, n_items):
-            listed += masses[all_masses + j]
+        end, listed = swept.ends[0, c], nothing
+        while place < end:
+            key, mass = lanes_at(all_keys, place), lanes_at(masses, place)
+            is_there = below(lane, all_lanes(np.uint32(end - place)))
+            kept = but_not(is_there, both(at_most(key, usual_key), at_most(usual_key, key)))
+            put_some(keys, n_items, key, kept)
+            put_some(masses, first_mass + n_items, mass, kept)
+            listed = plus(listed, where(kept, mass, nothing))
+            n_items += n_in(kept)
+            place += STEP
+        place = end
         swept.ends[1, c] = n_items
-        swept.unlisted[1, c] = swept.totals[c] - listed
-    return Listed(np.int64(n_items), differs != 0, usual, 1, all_masses)
+        swept.unlisted[1, c] = swept.totals[c] - last_of(running(listed))
+    return n_items
+
+
+@jitable
+def differ(keys, n_items, first):
+    """Are any of the keys another one than the first?"""
+    found = False
+    for j in range(n_items):
+        found |= keys[j] != first
+    return found
 
 
 @jitable
@@ -127,29 +151,39 @@ def is_at_most(scratch, at, j):
 
 
 def of_classes(laned: Laned, is_left: Callable = is_at_most) -> Callable:
-    fold, score = laned.fold, laned.score
+    long = in_floats(laned, is_left, LONG)
+    if not laned.has_shorts:
+        return long
+    short = in_floats(laned, is_left, SHORT)
+
+    @jitable
+    def score_cuts(plan, node, scratch, at, items):
+        if node.total[0] <= MOST_SHORT:
+            return short(plan, node, scratch, at, items)
+        return long(plan, node, scratch, at, items)
+
+    return score_cuts
+
+
+def in_floats(laned: Laned, is_left: Callable, precision: Precision) -> Callable:
+    begin, fold, score = folds_of(laned, precision)
 
     @jitable
     def score_cuts(plan, node, scratch, at, items):
         """The scores of the cuts that lie at those keys."""
         swept, j, first_mass = scratch.swept, np.uint64(0), items.first_mass
         masses, is_above = swept.masses, at_most(all_lanes(np.uint32(items.usual)), at)
-        nothing = all_lanes(0.0)
-        weight_left, left, right = nothing, nothing, nothing
+        folded = begin()
         for c in range(n_present(swept)):
             found, end = all_lanes(np.uint32(0)), swept.ends[items.which, c]
             while j < end:
                 mass = all_lanes(masses[first_mass + j])
                 found = where(is_left(scratch, at, j), plus(found, mass), found)
                 j += ONE
-            here = as_floats(found)
-            here = where(is_above, plus(here, all_lanes(swept.unlisted[items.which, c])), here)
-            weight_left = plus(weight_left, here)
-            left = fold(left, here)
-            right = fold(right, minus(all_lanes(swept.totals[c]), here))
-        weight_right = minus(all_lanes(node.total[0]), weight_left)
-        both_sides = plus(score(left, weight_left), score(right, weight_right))
-        return score_if_allowed(node, weight_left, weight_right, both_sides)
+            unlisted = all_lanes(swept.unlisted[items.which, c])
+            found = where(is_above, plus(found, unlisted), found)
+            folded = fold(folded, found, swept.totals[c])
+        return score(node, folded)[0]
 
     return score_cuts
 

@@ -15,6 +15,8 @@ NO_KEY = np.uint32(0xFFFFFFFF)  # of a row whose value is missing
 INSERTION = 20  # up to so many rows insertion beats the other sorts
 COUNTED = 4  # keys are sorted by counting if they span no more than this many values a row …
 BYTE = 256  # … or than one byte holds
+RADIX = np.uint64(10)  # bits of a digit, at most: 17 are sorted in two passes
+ONE = np.uint64(1)
 FEW = 32  # up to so many rows are put in order by their ranks, see sweep
 MOST_SETS = 256  # of few categories all sets are listed, more than there may be rows
 
@@ -43,7 +45,7 @@ class Groups(NamedTuple):
 
 
 def make_groups(n_rows: int, n_codes: int, n_slots: int) -> Groups:
-    n_counts = min(n_codes, max(BYTE, COUNTED * n_rows))
+    n_counts = max(1 << int(RADIX), min(n_codes, COUNTED * n_rows))
     n_cuts = max(n_rows, MOST_SETS)
     return Groups(
         np.empty(n_rows, np.uint32),
@@ -206,23 +208,39 @@ def insertion_sort(items, n):
 
 @jitable
 def radix_sort(items, buffer, count, n, greatest):
-    """Sort by the upper halves, a byte a pass from the lowest; stable, so places stay in order."""
-    shift = np.uint64(32)
-    byte = np.uint64(255)
+    """Sort by the upper halves, some bits a pass from the lowest, in as few passes as may be;
+    stable, so places stay in order."""
+    n_bits = np.uint64(0)
     while greatest > 0:
+        greatest >>= 1
+        n_bits += ONE
+    n_passes = (n_bits + RADIX - ONE) // RADIX
+    width, shift = (n_bits + n_passes - ONE) // n_passes, np.uint64(32)
+    to, done = buffer, np.uint64(0)
+    while done < n_passes:
+        by_digit(items, to, count, n, shift, ONE << width)
+        items, to = to, items
+        shift += width
+        done += ONE
+    if n_passes & ONE:  # they are in the buffer
         for i in range(n):
-            count[(items[i] >> shift) & byte] += np.uint32(1)
-        end = np.uint32(0)
-        for b in range(256):
-            end += count[b]
-            count[b] = end - count[b]
-        for i in range(n):
-            b = (items[i] >> shift) & byte
-            buffer[count[b]] = items[i]
-            count[b] += np.uint32(1)
-        for i in range(n):
-            items[i] = buffer[i]
-        for b in range(256):
-            count[b] = 0
-        shift += np.uint64(8)
-        greatest >>= 8
+            to[i] = items[i]
+
+
+@jitable
+def by_digit(items, to, count, n, shift, n_cells):
+    """Put items in the order of one of their digits."""
+    digit = n_cells - ONE
+    for i in range(n):
+        count[(items[i] >> shift) & digit] += np.uint32(1)
+    end = np.uint32(0)
+    for cell in range(n_cells):
+        n_here = count[cell]
+        count[cell] = end
+        end += n_here
+    for i in range(n):
+        cell = (items[i] >> shift) & digit
+        to[count[cell]] = items[i]
+        count[cell] += np.uint32(1)
+    for cell in range(n_cells):
+        count[cell] = 0

@@ -15,6 +15,9 @@ from forestlab.core.jit import jitable
 from forestlab.core.vectors import (
     LANES,
     all_lanes,
+    as_floats,
+    as_long,
+    as_shorts,
     at_most,
     below,
     both,
@@ -38,13 +41,14 @@ class Swept(NamedTuple):
     # Of classes, in the order of which the node's rows stand: see classes.
     state: np.ndarray  # (3,) int64
     place: np.ndarray  # (n_classes,) uint64: where the next row of each goes
-    totals: np.ndarray  # (n_classes,) float64: the weight of each that is there
+    totals: np.ndarray  # (n_classes,) uint32: the weight of each that is there
     # First of all rows, then of one feature's items, which are all but those of its usual code:
     # their weights; where those of each class end; and the weight of its rows that are none.
     masses: np.ndarray  # (2 * n,) uint32
     ends: np.ndarray  # (2, n_classes) uint64
-    unlisted: np.ndarray  # (2, n_classes) float64
+    unlisted: np.ndarray  # (2, n_classes) uint32
     keys: np.ndarray  # (n,) uint32: of one feature's items
+    all_keys: np.ndarray  # (n,) uint32: of all rows, of classes
     # Its cuts: by items, or by keys.
     scores: np.ndarray  # float64
     weight_left: np.ndarray  # float64
@@ -73,11 +77,12 @@ def make_swept(n_rows: int, n_codes: int, n_classes: int) -> Swept:
     return Swept(
         np.zeros(3, np.int64),
         np.empty(n_classes, np.uint64),
-        np.empty(n_classes),
+        np.empty(n_classes, np.uint32),
         np.empty(2 * n_sorted, np.uint32),
         np.empty((2, n_classes), np.uint64),
-        np.empty((2, n_classes)),
+        np.empty((2, n_classes), np.uint32),
         np.empty(n_items, np.uint32),
+        np.empty(n_sorted, np.uint32),
         np.empty(max(n_items, n_keys)),
         np.empty(max(n_items, n_keys)),
         np.empty(MOST_WAYS),
@@ -98,6 +103,62 @@ class Laned(NamedTuple):
     fold: Callable  # (folded, weights of a class) → folded; before the first it is 0
     score: Callable  # (folded, weights of all) → weight × impurity
     most_mass: float = np.inf  # of a row, on the average: with heavier ones it is not good enough
+    has_shorts: bool = False  # up to a weight of MOST_SHORT short floats hold all that is folded
+
+
+MOST_SHORT = 4096  # its square is a short float, and so are all whole numbers below that
+
+
+class Precision(NamedTuple):
+    """In what floats weights of classes are folded: `floats` makes them of whole lanes, and `long`
+    turns what is folded into floats of 64 bits."""
+
+    floats: Callable
+    long: Callable
+
+
+@jitable
+def as_it_is(lanes):
+    return lanes
+
+
+LONG = Precision(as_floats, as_it_is)
+SHORT = Precision(as_shorts, as_long)  # half as much to calculate
+
+
+class Folds(NamedTuple):
+    """How both sides of sixteen cuts are told from what each class weighs on the left.
+
+    What is folded so far is (weight on the left, folded on the left, folded on the right).
+    """
+
+    begin: Callable  # () → what is folded of no class
+    fold: Callable  # (folded, whole lanes: a class on the left, what it weighs on both) → folded
+    score: Callable  # (node, folded) → scores, and weights on the left
+
+
+def folds_of(laned: Laned, precision: Precision) -> Folds:
+    fold, score, (floats, long) = laned.fold, laned.score, precision
+
+    @jitable
+    def begin():
+        nothing = floats(all_lanes(np.uint32(0)))
+        return nothing, nothing, nothing
+
+    @jitable
+    def fold_class(folded, on_left, total):
+        weight, left, right = folded
+        here, there = floats(on_left), floats(minus(all_lanes(total), on_left))
+        return plus(weight, here), fold(left, here), fold(right, there)
+
+    @jitable
+    def score_sides(node, folded):
+        weight_left = long(folded[0])
+        weight_right = minus(all_lanes(node.total[0]), weight_left)
+        scores = plus(score(long(folded[1]), weight_left), score(long(folded[2]), weight_right))
+        return score_if_allowed(node, weight_left, weight_right, scores), weight_left
+
+    return Folds(begin, fold_class, score_sides)
 
 
 @jitable
@@ -139,9 +200,9 @@ def all_but_greatest(greatest, weight):
     return minus(weight, greatest)
 
 
-GINI = Laned(add_square, gini_of_squares)
+GINI = Laned(add_square, gini_of_squares, has_shorts=True)
 ENTROPY = Laned(add_n_log_n, entropy_of_n_log_n, most_mass=8.0)
-MISCLASSIFICATION = Laned(greater, all_but_greatest)
+MISCLASSIFICATION = Laned(greater, all_but_greatest, has_shorts=True)
 
 
 # ---- one target of numbers ---------------------------------------------------------------------

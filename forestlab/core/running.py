@@ -116,7 +116,7 @@ def answer_depths(forest, paths: Sequence[tuple[np.ndarray, int]], n_depths: int
         opens[r] += np.uint16(first[r] + r)
         since = first[r] + np.arange(n_own + 1)[:, None]
         is_open = (since <= stops) & (stops < first[r + 1])
-        masks.append(np.where(is_open, np.iinfo(narrow).max, 0).astype(narrow))
+        masks.append(np.where(is_open, -1, 0).astype(narrow))
     words = np.concatenate(masks).view(np.uint64)
     ones = np.ones(in_word, narrow).view(np.uint64)
     depth, found = np.zeros(n_nodes, np.uint16), np.zeros((n_nodes, n_words), np.uint64)

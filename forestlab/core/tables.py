@@ -15,10 +15,14 @@ from forestlab.core.few import ONE, STEP
 from forestlab.core.items import code_of
 from forestlab.core.jit import jitable
 from forestlab.core.lanes import (
+    LONG,
+    MOST_SHORT,
+    SHORT,
     Laned,
+    Precision,
+    folds_of,
     if_enough_rows,
     lesser,
-    score_if_allowed,
     score_of_numbers,
 )
 from forestlab.core.vectors import (
@@ -54,7 +58,7 @@ def fill_classes(scratch, items, n_keys):
             table[first + np.uint64(keys[j])] += masses[first_mass + j]
             j += ONE
         if items.usual < n_keys:
-            table[first + np.uint64(items.usual)] = np.uint32(swept.unlisted[items.which, c])
+            table[first + np.uint64(items.usual)] = swept.unlisted[items.which, c]
         first += width_of(n_keys)
 
 
@@ -68,7 +72,7 @@ def fill_two(codes, node, scratch):
         while j < end:
             upper += masses[j] * np.uint32(code_of(codes, rows[j]))
             j += ONE
-        table[first], table[first + ONE] = np.uint32(swept.totals[c]) - upper, upper
+        table[first], table[first + ONE] = swept.totals[c] - upper, upper
         held += upper
         first += STEP
     return np.uint32(0) < held < np.uint32(node.total[0])
@@ -96,30 +100,38 @@ def fill_rows(scratch, items, n_rows, n_keys):
 
 
 def of_classes(laned: Laned) -> Callable:
-    fold, score = laned.fold, laned.score
+    long = in_floats(laned, LONG)
+    if not laned.has_shorts:
+        return long
+    short = in_floats(laned, SHORT)
+
+    @jitable
+    def score_cuts(node, scratch, start, n_keys, total_before):
+        if node.total[0] <= MOST_SHORT:
+            return short(node, scratch, start, n_keys, total_before)
+        return long(node, scratch, start, n_keys, total_before)
+
+    return score_cuts
+
+
+def in_floats(laned: Laned, precision: Precision) -> Callable:
+    begin, fold, score = folds_of(laned, precision)
 
     @jitable
     def score_cuts(node, scratch, start, n_keys, total_before):
         """The scores of the cuts behind the keys from `start` on, which are emptied; what they and
         those before them weigh; and what is handed on, which is for numbers."""
         swept, width = scratch.swept, width_of(n_keys)
-        nothing, none = all_lanes(0.0), all_lanes(np.uint32(0))
-        weight_left, left, right = nothing, nothing, nothing
-        place = start
+        none, folded, place = all_lanes(np.uint32(0)), begin(), start
         for c in range(n_present(swept)):
             before = all_lanes(swept.carry[c] if start > 0 else np.uint32(0))
             found = plus(running(lanes_at(swept.table, place)), before)
             put_lanes(swept.table, place, none)
             swept.carry[c] = last_of(found)
             place += width
-            here = as_floats(found)
-            weight_left = plus(weight_left, here)
-            left = fold(left, here)
-            right = fold(right, minus(all_lanes(swept.totals[c]), here))
-        weight_right = minus(all_lanes(node.total[0]), weight_left)
-        both_sides = plus(score(left, weight_left), score(right, weight_right))
-        allowed = score_if_allowed(node, weight_left, weight_right, both_sides)
-        return allowed, weight_left, total_before
+            folded = fold(folded, found, swept.totals[c])
+        scores, weight_left = score(node, folded)
+        return scores, weight_left, total_before
 
     return score_cuts
 

@@ -5,7 +5,7 @@ the loops of small nodes are neither. So these say what is meant, and stay in re
 compilation they are numpy's arrays, which behave alike.
 
 *Lanes* are sixteen whole numbers of 32 bits, without a sign when compared; or sixteen floats, or
-*short* ones of 32 bits; a *mask* is sixteen truths.
+*short* ones of 32 bits, with which only what is exact is calculated; a *mask* is sixteen truths.
 """
 
 from functools import partial
@@ -217,6 +217,7 @@ def over(a, b):
 
 
 _WORDS = {plus: ("add", "fadd"), minus: ("sub", "fsub"), times: ("mul", "fmul"), over: ("", "fdiv")}
+_CONTRACTED = "contract"  # a product and a sum may be one instruction, which rounds once
 
 
 def _same(context):
@@ -224,8 +225,10 @@ def _same(context):
 
 
 def _calculate(words, context, builder, signature, arguments):
-    word = words[signature.return_type == FLOAT]
-    return getattr(builder, word)(*arguments)
+    calculate = getattr(builder, words[signature.return_type != WHOLE])
+    if signature.return_type == SHORT:
+        return calculate(*arguments, flags=(_CONTRACTED,))
+    return calculate(*arguments)
 
 
 def as_floats(whole):
@@ -233,14 +236,40 @@ def as_floats(whole):
     return whole.astype(np.float64)
 
 
+def as_shorts(whole):
+    """Whole numbers, up to 2**24, as short floats."""
+    return whole.astype(np.float32)
+
+
+def as_long(short):
+    """Short floats as floats."""
+    return short.astype(np.float64)
+
+
 @type_callable(as_floats)
 def _type_of_floats(context):
     return lambda whole: FLOAT if whole == WHOLE else None
 
 
+@type_callable(as_shorts)
+def _type_of_shorts(context):
+    return lambda whole: SHORT if whole == WHOLE else None
+
+
+@type_callable(as_long)
+def _type_of_long(context):
+    return lambda short: FLOAT if short == SHORT else None
+
+
 @lower_builtin(as_floats, Lanes)
+@lower_builtin(as_shorts, Lanes)
 def _as_floats(context, builder, signature, arguments):
-    return builder.sitofp(arguments[0], _vector(FLOAT))
+    return builder.sitofp(arguments[0], _vector(signature.return_type))
+
+
+@lower_builtin(as_long, Lanes)
+def _as_long(context, builder, signature, arguments):
+    return builder.fpext(arguments[0], _vector(FLOAT))
 
 
 # ---- choices -----------------------------------------------------------------------------------

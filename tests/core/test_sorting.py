@@ -1,10 +1,12 @@
-"""The sort of projected numbers against numpy's."""
+"""The sorts of projected numbers and of keys against numpy's."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forestlab.core.groups import make_groups, radix_sort
+from forestlab.core.jit import kernel
 from forestlab.core.sorting import RANKED, sort_along
 
 TINY = np.finfo(float).smallest_subnormal
@@ -39,3 +41,23 @@ def test_numbers_and_their_places_are_sorted(kind, seed, n):
             np.testing.assert_array_equal(into[0][:n], numbers[order])
             np.testing.assert_array_equal(into[1][:n], order)
             assert not buckets.any()
+
+
+@pytest.mark.parametrize("n_keys", [2, 255, 256, 300, 1024, 1025, 70_000, 2**20 + 1, 2**32 - 1])
+@pytest.mark.parametrize("n", [1, 21, 900])
+def test_keys_are_sorted_in_any_number_of_passes(n, n_keys):
+    """Equal ones stay in order, and counts are left empty."""
+    rng = np.random.default_rng(n_keys)
+    keys = np.append(rng.integers(0, n_keys, n - 1), n_keys - 1).astype(np.uint64)
+    groups = make_groups(n, n_keys if n_keys < 2**21 else n, 1)
+    items = (keys << np.uint64(32)) | np.arange(n, dtype=np.uint64)
+
+    @kernel(allocates=False)
+    def sort(items, buffer, count, n, greatest):
+        radix_sort(items, buffer, count, n, greatest)
+
+    for sort_items in (sort, radix_sort):
+        found = items.copy()
+        sort_items(found, groups.buffer, groups.tally, n, np.int64(n_keys - 1))
+        np.testing.assert_array_equal(found, np.sort(items))
+        assert not groups.tally.any()

@@ -4,6 +4,7 @@ import numpy as np
 
 from forestlab.core import vectors
 from forestlab.core.jit import kernel
+from forestlab.core.lanes import MOST_SHORT
 from forestlab.core.vectors import LANES
 
 EDGES = {
@@ -122,6 +123,30 @@ def test_short_floats():
         choose_short(a, b, table, twin)
         assert np.count_nonzero(twin[: 2 * LANES])
         np.testing.assert_array_equal(found, twin)
+
+
+def fold_shorts(whole, total, found):
+    """Squares and differences, as of weights of classes."""
+    here = vectors.as_shorts(vectors.lanes_at(whole, 0))
+    rest = vectors.as_shorts(vectors.minus(vectors.all_lanes(total), vectors.lanes_at(whole, 0)))
+    vectors.put_lanes(found[0], 0, vectors.as_long(here))
+    vectors.put_lanes(found[1], 0, vectors.as_long(vectors.minus(rest, here)))
+    squares = vectors.plus(vectors.times(here, here), vectors.times(rest, rest))
+    vectors.put_lanes(found[2], 0, vectors.as_long(squares))
+
+
+def test_short_floats_hold_whole_numbers_up_to_their_limit():
+    compiled, rng = kernel(allocates=False)(fold_shorts), np.random.default_rng(5)
+    for total in (1, 7, 4095, MOST_SHORT):
+        whole = rng.integers(0, total + 1, LANES).astype(np.uint32)
+        whole[:2] = 0, total
+        found, twin = np.zeros((2, 3, LANES))
+        compiled(whole, np.uint32(total), found)
+        fold_shorts(whole, np.uint32(total), twin)
+        exact = whole.astype(np.int64), total - whole.astype(np.int64)
+        np.testing.assert_array_equal(found, twin)
+        np.testing.assert_array_equal(found[1], exact[1] - exact[0])
+        np.testing.assert_array_equal(found[2], exact[0] ** 2 + exact[1] ** 2)
 
 
 def sum_up(x, found):
