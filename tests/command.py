@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,13 @@ PATIENCE = 1800  # seconds after which a process hangs: twelve others on two cor
 def environment(home: Path) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("MLFLOW")}
     return kept | {"FORESTLAB_HOME": str(home), "PYTHONPATH": str(ROOT)}
+
+
+def as_a_terminal_does():
+    """What a shell switches off for what runs in the background, or nohup, is switched on: to be
+    called in a process before it begins."""
+    for kind in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(kind, signal.SIG_DFL)
 
 
 def command(*arguments: str, home: Path, cwd: Path | None = None, patch: str = ""):

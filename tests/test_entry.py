@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import ROOT, environment
+from command import ROOT, as_a_terminal_does, environment
 
 from forestlab import __main__ as forestlab_command
 from forestlab import __version__, entry
@@ -147,7 +147,7 @@ def test_ctrl_c_while_modules_are_imported_ends_in_a_line(module, imported, tmp_
         capture_output=True,
         text=True,
         timeout=60,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=as_a_terminal_does,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
 

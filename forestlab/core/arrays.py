@@ -24,7 +24,7 @@ much its question lowers the impurity, times its weight.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -185,6 +185,7 @@ class Bed(NamedTuple):
     gains: np.ndarray
     sizes: np.ndarray  # (k, 3) int64: of each tree its nodes, parameters and words of bits
     steps: np.ndarray | None = None  # those of a forest; None: not made yet
+    home: Any = None  # the run whose memory it has, if others may have that once it is copied
 
 
 def bed_of(tree: Tree) -> Bed:

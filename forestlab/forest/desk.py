@@ -1,6 +1,8 @@
 """Where a thread grows trees: its kernel, what all trees share, and the thread's memory."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -26,9 +28,18 @@ ROOMY = 1.2  # times the nodes that trees had so far is the room for the next on
 
 
 class Desk:
-    """Its memory becomes larger once a tree is short of room."""
+    """Its memory becomes larger once a tree is short of room. Trees are laid out in `spare` runs, as
+    long as there are some that are large enough: to take fresh memory for each, which the system
+    has to clear, was a tenth of digits' fit."""
 
-    def __init__(self, training: Training, recipe: Recipe, counted: bool = False):
+    def __init__(
+        self,
+        training: Training,
+        recipe: Recipe,
+        counted: bool = False,
+        spare: SimpleQueue[Run] | None = None,
+    ):
+        self.spare = SimpleQueue() if spare is None else spare
         self.training, self.recipe, self.counted, self.room = training, recipe, counted, 2
         self.grow = kernel_for(training, recipe, counted)
         self.plan, self.bags = plan_for(training, recipe), bags_of(training, recipe)
@@ -54,6 +65,8 @@ class Desk:
             if n_laid:
                 beds.append(self._note(bed_in(run, n_laid)))
                 first += n_laid
+            else:
+                self.spare.put(run)
             if run.left[0] == FULL:
                 self.enlarge()
             elif run.left[0]:
@@ -70,7 +83,12 @@ class Desk:
         """With room for so many trees like those before; what is not written to takes none."""
         most = len(self.scratch.nodes)
         each = ROOMY * self.n_nodes / self.n_grown if self.n_grown else most
-        return make_run(int(min(each, most) * count), self.scratch.stats.shape[1], count)
+        room = int(min(each, most) * count)
+        with suppress(Empty):
+            spare = self.spare.get_nowait()
+            if len(spare.nodes) >= room and len(spare.sizes) >= count:
+                return spare
+        return make_run(room, self.scratch.stats.shape[1], count)
 
 
 def bed_in(run: Run, n_laid: int) -> Bed:
@@ -80,7 +98,7 @@ def bed_in(run: Run, n_laid: int) -> Bed:
     n = int(sizes[:, 0].sum())
     nothing, no_bits, no_means = np.zeros(0), np.zeros(0, np.uint64), np.zeros((n, 0))
     nodes, stats, gains, steps = (part[:n] for part in run[:4])
-    return Bed(nodes, stats, nothing, no_bits, no_means, gains, sizes, steps)
+    return Bed(nodes, stats, nothing, no_bits, no_means, gains, sizes, steps, run)
 
 
 def tree_in(scratch: Scratch, n: int) -> Tree:

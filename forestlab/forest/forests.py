@@ -13,6 +13,7 @@ import numpy as np
 
 from forestlab.core.arrays import Bed, Forest, Tree, as_bed, bed_of, join, n_trees
 from forestlab.core.prune import Rules, cut
+from forestlab.core.runs import Run
 from forestlab.forest.desk import Desk
 from forestlab.forest.growing import Recipe, Training
 from forestlab.forest.threads import in_runs
@@ -102,11 +103,13 @@ def grow_in_threads(
     n_jobs: int,
     show: Callable[[Iterable], Iterable] | None = None,
 ) -> Iterator[Bed]:
-    """The trees of these numbers, in order."""
+    """The trees of these numbers, in order. Each bed is to be copied before the next is asked for,
+    which may lie in its place."""
     stop = _never()
     spare: SimpleQueue[Desk] = SimpleQueue()
+    spare_runs: SimpleQueue[Run] = SimpleQueue()
     for _ in range(min(n_jobs, len(numbers))):  # here, before threads would each make a kernel
-        spare.put(Desk(training, recipe))
+        spare.put(Desk(training, recipe, spare=spare_runs))
 
     def grow_run(first: int, count: int) -> list[Bed]:
         desk = spare.get()
@@ -123,4 +126,6 @@ def grow_in_threads(
                 bed = next(beds)
                 n_waiting = len(bed.sizes)
                 yield bed
+                if bed.home is not None:
+                    spare_runs.put(bed.home)
             n_waiting -= 1

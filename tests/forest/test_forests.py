@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from forestlab import ForestClassifier, ForestRegressor, load
 from forestlab.core.arrays import tree_of
 from forestlab.forest import grow_trees, prepare
+from forestlab.forest.desk import Desk
 
 for_each_forest = pytest.mark.parametrize("cls", [ForestClassifier, ForestRegressor])
 
@@ -26,8 +27,28 @@ def test_trees_that_threads_take_several_at_a_time_are_those_grown_one_by_one(n_
     training = prepare(X, (X[:, :1] > 0).astype(float), recipe)
     for t in range(n_trees):
         (alone,) = grow_trees(training, recipe, seed, t, 1)
-        assert tree_of(forest, t).nodes.tobytes() == alone.nodes.tobytes()
+        for part, own in zip(tree_of(forest, t), alone, strict=True):
+            assert part.tobytes() == own.tobytes()
     assert len(forest.first_node) == n_trees + 1
+
+
+def test_trees_are_laid_where_others_lay_that_have_been_copied():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = (X[:, :1] > 0).astype(float)
+    recipe = ForestClassifier(max_depth=2, random_state=0).fit(X, y[:, 0]).recipe_
+    training, goes_on = prepare(X, y, recipe), np.zeros(1, np.uint8)
+    desk, before = Desk(training, recipe), None
+    for first in (0, 4, 8):
+        (bed,) = desk.trees(3, first, 4, goes_on)
+        alone = grow_trees(training, recipe, 3, first, 4)
+        assert bed.nodes.tobytes() == b"".join(tree.nodes.tobytes() for tree in alone)
+        if before is not None:
+            assert np.shares_memory(bed.stats, before.stats)
+        before = bed
+        desk.spare.put(bed.home)
+    (bed,) = desk.trees(3, 12, 50, goes_on)  # more than there is room for
+    assert not np.shares_memory(bed.stats, before.stats)
+    assert len(bed.sizes) == 50
 
 
 # ---- bags by class -----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from command import PATIENCE, ROOT, Logged, command, environment
+from command import PATIENCE, ROOT, Logged, as_a_terminal_does, command, environment
 from omegaconf import OmegaConf
 
 from forestlab import processes
@@ -132,7 +132,9 @@ def cluster_of_ray():
 
 @pytest.mark.long
 def test_a_cluster_of_ray_that_is_there_is_used_and_left(basic, tmp_path, monkeypatch):
-    """By a sweep, then by one forest. It lets in who shows a token."""
+    """By a sweep, then by one forest. It lets in who shows a token. Where a machine cannot be
+    reached by its own address, as behind some walls, a network of its own will do: `unshare
+    --net`, then `ip link set lo up`."""
     require("ray")
     monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
     # Else Ray takes the address of the machine for 127.0.0.1, and listens on all that it has.
@@ -218,12 +220,6 @@ LONG = [
     *("dataset=digits", "n_estimators=12000", "model.max_features=1.0"),
     *("study=off", "tracking=lean", "n_jobs=1"),
 ]
-
-
-def as_a_terminal_does():
-    """What a shell switches off for what runs in the background, or nohup, is switched on."""
-    for kind in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(kind, signal.SIG_DFL)
 
 
 class Started:

@@ -16,7 +16,7 @@ import mlflow
 import numpy as np
 import pandas as pd
 import pytest
-from command import ROOT, Logged, beside_progress, command, environment
+from command import ROOT, Logged, as_a_terminal_does, beside_progress, command, environment
 from mlflow import MlflowClient
 from sklearn.datasets import load_digits
 from sklearn.metrics import confusion_matrix, log_loss
@@ -477,8 +477,7 @@ def test_signals_end_runs_as_killed(sent, code, arguments, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # In a shell's background SIGINT is ignored, and stays so in what is started there.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=as_a_terminal_does,
     )
     try:
         _wait_for_child(tmp_path)

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from command import PATIENCE, environment
+from command import PATIENCE, as_a_terminal_does, environment
 
 PASSWORD = "sEcr3tPa55"
 
@@ -119,6 +119,7 @@ class Served:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "forestlab", "serve", "--port", str(self.port), *words],
                 env=environment(home), cwd=home, stdout=log, stderr=log, start_new_session=True,
+                preexec_fn=as_a_terminal_does,
             )  # fmt: skip
 
     def wait(self) -> "Served":
