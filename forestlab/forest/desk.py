@@ -28,9 +28,9 @@ ROOMY = 1.2  # times the nodes that trees had so far is the room for the next on
 
 
 class Desk:
-    """Its memory becomes larger once a tree is short of room. Trees are laid out in `spare` runs, as
-    long as there are some that are large enough: to take fresh memory for each, which the system
-    has to clear, was a tenth of digits' fit."""
+    """Its memory becomes larger once a tree is short of room. Trees are laid out in `spare` runs
+    that are large enough, if there are any: to take fresh memory for each, which the system has to
+    clear, was a tenth of digits' fit."""
 
     def __init__(
         self,
