@@ -254,9 +254,21 @@ class Criterion(NamedTuple):
     # Of categories that one number puts in order no set is better than the best of those that
     # begin the order: impurity is a concave function of that number.
     in_order: bool = False
-    # `score` looks at the numbers alone, not at the side; of one target it is the variance's
-    by_numbers: bool = False
+    shortcut: "Shortcut | None" = None  # how features are swept, if they are
+
+
+class Shortcut(NamedTuple):
+    """Functions of a criterion that a sweep has ways of its own for (see sweep). A row that was
+    made of another one, with other functions, is not swept."""
+
+    add: Callable
+    score: Callable  # looks at the numbers alone; of one target it is the variance's
     laned: Laned | None = None  # of classes: how sixteen cuts are scored at once, of whole weights
+
+
+def is_swept(criterion: Criterion) -> bool:
+    known = criterion.shortcut
+    return known is not None and (criterion.add, criterion.score) == (known.add, known.score)
 
 
 class Entered(NamedTuple):
@@ -291,13 +303,15 @@ class Several(NamedTuple):
     in_order: bool = False
 
 
-def _classes(add, score, **more) -> Criterion:
-    functions = class_gather, add, score, class_impurity
-    return Criterion("classification", *functions, in_order=True, by_numbers=True, **more)
+def _classes(add, score, laned, **more) -> Criterion:
+    functions, shortcut = (class_gather, add, score, class_impurity), Shortcut(add, score, laned)
+    return Criterion("classification", *functions, in_order=True, shortcut=shortcut, **more)
 
 
-def _moments(add, score, impurity, **more) -> Criterion:
-    return Criterion("regression", moment_gather, add, score, impurity, in_order=True, **more)
+def _variance(**more) -> Criterion:
+    functions = moment_gather, variance_add, variance_score, variance_impurity
+    shortcut = Shortcut(variance_add, variance_score)
+    return Criterion("regression", *functions, in_order=True, shortcut=shortcut, **more)
 
 
 def _entered(module, **more) -> Entered:
@@ -317,17 +331,15 @@ def _entered(module, **more) -> Entered:
 
 
 CRITERIA: dict[str, Criterion | Entered] = {
-    "gini": _classes(gini_add, gini_score, add_whole=gini_add_whole, laned=GINI),
-    "entropy": _classes(entropy_add, entropy_score, laned=ENTROPY),
-    "log_loss": _classes(entropy_add, entropy_score, alias_of="entropy"),
-    "entropy2": _classes(entropy_add, entropy_score, scale=1 / log(2), alias_of="entropy"),
+    "gini": _classes(gini_add, gini_score, GINI, add_whole=gini_add_whole),
+    "entropy": _classes(entropy_add, entropy_score, ENTROPY),
+    "log_loss": _classes(entropy_add, entropy_score, ENTROPY, alias_of="entropy"),
+    "entropy2": _classes(entropy_add, entropy_score, ENTROPY, scale=1 / log(2), alias_of="entropy"),
     "misclassification": _classes(
-        misclassification_add, misclassification_score, laned=MISCLASSIFICATION
+        misclassification_add, misclassification_score, MISCLASSIFICATION
     ),
-    "variance": _moments(variance_add, variance_score, variance_impurity, by_numbers=True),
-    "squared_error": _moments(
-        variance_add, variance_score, variance_impurity, alias_of="variance", by_numbers=True
-    ),
+    "variance": _variance(),
+    "squared_error": _variance(alias_of="variance"),
     "absolute_error": _entered(absolute),
     "poisson": _entered(poisson, at_boundaries=False, counts=True, in_order=True),
     "gaussian": _entered(gaussian, yardstick=gaussian.yardstick),

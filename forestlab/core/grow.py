@@ -34,7 +34,7 @@ from forestlab.core.categories import (
     with_categories,
 )
 from forestlab.core.classes import arrange, make_measure_runs
-from forestlab.core.criteria import CRITERIA, Criterion, Entered, Several
+from forestlab.core.criteria import CRITERIA, Criterion, Entered, Several, is_swept
 from forestlab.core.jit import hold, jitable, kernel, made_from
 from forestlab.core.learners import LEARNERS, Learner
 from forestlab.core.leaves import LEAVES, Leaf, make_answer
@@ -243,7 +243,7 @@ def may_sweep(criterion: Criterion | Entered | Several, parts: KernelParts) -> b
     """Are all cuts of single features scored, by sums, and nothing else?"""
     return (
         isinstance(criterion, Criterion)
-        and criterion.by_numbers
+        and is_swept(criterion)
         and (parts.single or criterion.task == "classification")
         and parts.learner == "axis"
         and SEARCHES[parts.search].propose is propose_all

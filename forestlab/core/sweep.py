@@ -131,9 +131,10 @@ def numbers_per_key(scratch):
 
 
 def of_whole_classes(criterion: Criterion, by_rows: Callable) -> tuple[Callable, Callable]:
-    laned = criterion.laned
+    laned = criterion.shortcut.laned if criterion.shortcut else None
     if laned is None:
         raise ValueError("criteria of classes that are swept have lanes")
+    most_mass = laned.most_mass
     score_ways = parted.make_score_ways(few.of_classes(laned, parted.is_in))
     of_few = few.make_few(few.of_classes(laned))
     of_many, of_table = tables.make_many(tables.fill_classes, tables.of_classes(laned))
@@ -144,15 +145,15 @@ def of_whole_classes(criterion: Criterion, by_rows: Callable) -> tuple[Callable,
         return by_rows(plan, node, scratch, pair, n_keys, most)
 
     ways = Ways(
-        make_usual(True), few.list_classes, score_ways, of_few, of_many, classes_per_key,
-        laned.most_mass,
+        make_usual(True), few.list_classes, score_ways, of_few, of_many, classes_per_key, most_mass
     )  # fmt: skip
     find = make_find_whole(ways, by_filled_rows)
 
     @jitable
     def find_of_two(plan, node, scratch, pair, n_keys, most):
         n_rows = node.rows.shape[0]
-        if n_keys > 2 or n_rows <= MANY or plan.settings.min_samples_leaf > 1:
+        is_heavy = node.total[0] > most_mass * n_rows
+        if n_keys > 2 or n_rows <= MANY or plan.settings.min_samples_leaf > 1 or is_heavy:
             return find(plan, node, scratch, pair, n_keys, most)
         if not tables.fill_two(codes_of(plan, n_rows, *pair), node, scratch):
             set_bit(node.constant, pair[0])

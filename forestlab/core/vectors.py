@@ -173,7 +173,8 @@ def _from_places(context, builder, signature, arguments):
 def put_some(array, i, lanes, mask):
     """Write the whole numbers of lanes where a mask holds one behind the other from place i on, and
     anything up to sixteen places from there."""
-    array[i : i + mask.sum()] = lanes[mask]
+    some = lanes[mask]
+    array[int(i) : int(i) + len(some)] = some
 
 
 @type_callable(put_some)

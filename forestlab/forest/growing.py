@@ -116,7 +116,8 @@ def prepare(X, y, recipe: Recipe, weights=None, drawn_by=None, n_jobs: int = 1) 
         marks = np.unique(y, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
     # The same number for all takes the room of one.
     same = np.broadcast_to(1.0, len(y))
-    weights = same if weights is None else np.asarray(weights, np.float64)
+    # To a kernel arrays that are not to be written, or have gaps, are another type.
+    weights = same if weights is None else np.require(weights, np.float64, ["C", "W"])
     chances = np.zeros(0) if drawn_by is None else np.cumsum(drawn_by, dtype=np.float64)
     whole = _are_whole(weights, recipe.bag_size)
     yardstick = yardstick_of(recipe.criterion, y, mass, float(weights.sum()))

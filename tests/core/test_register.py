@@ -2,12 +2,16 @@
 tests/test_plugins.py."""
 
 import numba
+import numpy as np
 import pytest
 
 import forestlab
 from forestlab.core.criteria import CRITERIA, gini_add, gini_score
 from forestlab.core.grow import KernelParts, grow_kernel
+from forestlab.core.jit import jitable
 from forestlab.core.register import register_criterion
+from forestlab.forest import desk
+from forestlab.run.rehearsal import slow_grower
 
 
 def own_score(side, numbers):
@@ -77,3 +81,57 @@ def test_names_that_are_taken_or_none(name, score, said):
 def test_a_task_that_there_is_not():
     with pytest.raises(ValueError, match=r"^task is one of 'classification', .*, not 'ranks'$"):
         register_criterion("mine", "ranks", add=gini_add, score=own_score)
+
+
+@jitable
+def minus_root_of_squares(side, numbers):
+    weight, _, crossed = numbers
+    return -np.sqrt(weight * weight - 2.0 * crossed) if weight > 0.0 else 0.0
+
+
+def minus_root(y, weights):
+    return -np.linalg.norm(np.bincount(y, weights)) / weights.sum()
+
+
+@jitable
+def third_of_squares(side, numbers):
+    """Minus the variance's in the power of a third, which favours uneven cuts."""
+    return -np.cbrt(side[1] * side[1] / side[0]) if side[0] > 0.0 else 0.0
+
+
+@pytest.mark.parametrize("given", ["score", "name alone"])
+def test_a_row_made_of_another_is_grown_by_its_own_functions(given, monkeypatch):
+    """Also where there are shortcuts for those of the other; uncompiled, as any code will do."""
+    monkeypatch.setattr(desk, "grow_kernel", slow_grower)
+    score = minus_root_of_squares if given == "score" else gini_score
+    CRITERIA["mine"] = CRITERIA["gini"]._replace(score=score)
+    rng, differ = np.random.default_rng(0), 0
+    for _ in range(10):
+        X, y = rng.integers(0, 30, (100, 3)).astype(float), rng.integers(0, 4, 100)
+        own = {"score": minus_root, "name alone": "gini"}[given]
+        grown, twin, plain = (
+            forestlab.TreeClassifier(criterion=c, max_depth=2, random_state=0).fit(X, y).forest_
+            for c in ("mine", own, "gini")
+        )
+        for field in ("feature", "cut_high", "n_rows"):
+            assert grown.nodes[field].tolist() == twin.nodes[field].tolist()
+        differ += grown.nodes["cut_high"].tolist() != plain.nodes["cut_high"].tolist()
+    assert (differ > 0) == (given == "score")
+
+
+def test_numbers_too_are_swept_as_the_variance_by_its_own_functions_alone(monkeypatch):
+    monkeypatch.setattr(desk, "grow_kernel", slow_grower)
+    CRITERIA["mine"] = CRITERIA["variance"]._replace(score=third_of_squares)
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    on_values = forestlab.Exact(threshold="value")
+    tree = forestlab.TreeRegressor(criterion="mine", search=on_values, max_depth=1, random_state=0)
+    root = tree.fit(X, y).forest_.nodes[0]
+    centred = y - y.mean()
+
+    def scored(j, cut):
+        sides = centred[X[:, j] <= cut], centred[X[:, j] > cut]
+        return -sum(np.cbrt(side.sum() ** 2 / len(side)) for side in sides)
+
+    best = min((scored(j, cut), j, cut) for j in range(2) for cut in np.sort(X[:, j])[:-1])
+    assert (root["feature"], root["cut_high"]) == best[1:]

@@ -81,7 +81,7 @@ def calculate_whole(x, y, k, table, room, found):
     found[2, 1] = vectors.n_in(less)
     found[2, 2] = vectors.least_of(a)
     found[2, 3] = vectors.last_of(a)
-    vectors.put_some(room, 10 * LANES, a, less)
+    vectors.put_some(room, np.uint64(10 * LANES), a, less)
     for i in range(vectors.n_in(less)):
         found[3, i] = room[10 * LANES + i]
     for i in range(10 * LANES):

@@ -11,6 +11,7 @@ from sklearn.ensemble import AdaBoostClassifier
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, TreeRegressor
 from forestlab.core.search import SEARCHES, TIE
+from forestlab.forest import prepare
 
 few_examples = settings(max_examples=60, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -218,3 +219,28 @@ def test_targets_whose_squares_no_float_holds_are_refused(scale, weight, refused
                 model.fit(X_SMALL, y, sample_weight=w)
         else:
             np.testing.assert_allclose(model.fit(X_SMALL, y, sample_weight=w).predict(X_SMALL), y)
+
+
+@pytest.mark.parametrize("kind", ["not to be written", "with gaps", "backwards", "one for all"])
+def test_weights_may_lie_in_memory_as_they_like(kind):
+    """The trees are those of a plain array, and so is the kernel: numba would take another one for
+    an array of another layout, and what has no strides was taken for 1."""
+    rng = np.random.default_rng(5)
+    X, y, w = rng.normal(size=(80, 3)), rng.integers(0, 3, 80), rng.integers(1, 5, 80).astype(float)
+    laid = {
+        "not to be written": np.frombuffer(w.tobytes()),
+        "with gaps": np.stack([w, w], axis=1)[:, 0],
+        "backwards": w[::-1].copy()[::-1],
+        "one for all": np.broadcast_to(3.0, 80),
+    }[kind]
+    plain = np.array(laid)
+    for model in TreeClassifier(random_state=0), ForestClassifier(3, bootstrap=False):
+        model.set_params(random_state=0)
+        found = model.fit(X, y, sample_weight=laid).forest_
+        given = prepare(X, y[:, None].astype(float), model.recipe_, laid).weights
+        assert given.flags.writeable
+        assert given.strides == (8,)
+        twin = model.fit(X, y, sample_weight=plain).forest_
+        assert found.nodes.tobytes() == twin.nodes.tobytes()
+        assert found.stats.tobytes() == twin.stats.tobytes()
+        assert found.nodes["weight"][0] == plain.sum()
