@@ -103,15 +103,15 @@ def _sentences(record: Record) -> list[str]:
     """What is no column: the surface, encoding, whole jobs."""
     found = []
     surfaces = [
-        f"{_times(record.ratio('surface', subject, FIRST, 'every depth'))} on {subject}"
+        f"{_times(ratio)} times as fast on {subject}"
         for subject in record.subjects("surface")
-        if record.find("surface", subject, FIRST, "every depth")
+        if (ratio := record.ratio("surface", subject, FIRST, "every depth")) is not None
     ]
     if surfaces:
         found.append(
             _filled(f"""
                 Every metric at every depth and number of trees, the fit included, against refitting
-                scikit-learn at each depth: {", ".join(surfaces)} times as fast.
+                scikit-learn at each depth: {", ".join(surfaces)}.
             """)
         )
     jobs = {one.subject: one.median for one in record.of("job") if one.what == "wall"}
