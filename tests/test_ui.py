@@ -93,7 +93,7 @@ def _wait_for(address: str, log: Path) -> None:
 
 def test_a_run_can_be_logged_to_a_server(served):
     address, home = served
-    options = ["dataset=diabetes", "n_estimators=3", f"tracking.uri={address}"]
+    options = ["dataset=diabetes", "n_estimators=3", "study=light", f"tracking.uri={address}"]
     done = command(*options, home=home)
     assert done.returncode == 0, done.stderr
     assert address in done.stdout

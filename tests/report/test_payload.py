@@ -7,10 +7,12 @@ from sklearn.metrics import confusion_matrix
 from small import data_for, forest_for
 
 from forestlab import ForestClassifier, ForestRegressor, TreeClassifier, report
+from forestlab.forest import desk
 from forestlab.model.density import DensityForest
 from forestlab.report.packing import brief, numbers, packed, shares, smallest
 from forestlab.report.payload import WORDS
 from forestlab.report.subject import MOST_DEPTHS, Room, grid_of
+from forestlab.run.rehearsal import slow_grower
 from forestlab.study.calibration import N_BINS
 from forestlab.study.metrics import METRICS
 from forestlab.study.part import About, Findings
@@ -231,18 +233,20 @@ def test_of_a_tree_that_is_too_large_the_upper_levels():
     assert shorter > 0
 
 
-def test_questions_about_categories_and_sums_are_in_words():
+def test_questions_about_categories_and_sums_are_in_words(monkeypatch):
+    """Trees are grown by plain Python: for two questions no kernels are worth their while."""
+    monkeypatch.setattr(desk, "grow_kernel", slow_grower)
     X, y = data_for("classification")
     levels = np.array(["ash", "beech", "elm"])
     X[:, 0] = np.arange(len(X)) % 3
     y = np.where(X[:, 0] == 1, "one", "other")
     data = split_in(X, y)
-    options = {"categorical_features": [0], "random_state": 0}
-    model = TreeClassifier(**options).fit(*data["train"])
+    small = {"max_depth": 1, "random_state": 0}
+    model = TreeClassifier(categorical_features=[0], **small).fit(*data["train"])
     told = Shown(model, data, list("abcd"), levels=[levels, None, None, None]).told
     assert told["trees"]["texts"][1] in ("a in {beech}", "a in {ash, elm}")
     assert told["rows"]["features"]["levels"] == {"0": ["ash", "beech", "elm"]}
-    oblique = ForestClassifier(2, learner="oblique", random_state=0).fit(*data["train"])
+    oblique = ForestClassifier(2, learner="oblique", **small).fit(*data["train"])
     texts = Shown(oblique, data, list("abcd")).told["trees"]["texts"]
     assert any("·" in text and "≤" in text for text in texts)
 
